@@ -1,0 +1,96 @@
+"""Immutable slotted records without the import cost of `dataclasses`.
+
+`dataclasses` pulls in `inspect` and costs more than the interpreter's whole
+start (docs/explanation/speed.md); the hot path opens too often to pay that.
+Type checkers see an ordinary frozen dataclass.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar, dataclass_transform
+
+    T = TypeVar("T")
+
+    @dataclass_transform(frozen_default=True)
+    def record(cls: type[T]) -> type[T]:
+        """Declare a frozen, slotted record."""
+        ...
+
+    def replace(instance: T, /, **changes: Any) -> T:
+        """Return a copy with some fields changed."""
+        ...
+
+else:
+
+    def record(cls):
+        """Turn annotations and defaults into a frozen, slotted class."""
+        names = tuple(cls.__annotations__)
+        namespace = {
+            key: value
+            for key, value in vars(cls).items()
+            if key not in ("__dict__", "__weakref__") and key not in names
+        }
+        defaults = {name: vars(cls)[name] for name in names if name in vars(cls)}
+        namespace["__slots__"] = names
+        namespace["__match_args__"] = names
+        namespace["__init__"] = _compile_on_first_use(names, defaults)
+        for method in (__setattr__, __delattr__, __repr__, __eq__, __hash__, __getstate__, __setstate__):
+            namespace.setdefault(method.__name__, method)
+            if method.__name__ == "__hash__" and namespace["__hash__"] is None:
+                namespace["__hash__"] = method
+        return type(cls.__name__, cls.__bases__, namespace)
+
+    def replace(instance, /, **changes):
+        """Return a copy with some fields changed."""
+        values = {name: getattr(instance, name) for name in instance.__slots__}
+        unknown = changes.keys() - values.keys()
+        if unknown:
+            message = f"{type(instance).__name__} has no field {sorted(unknown)[0]!r}"
+            raise TypeError(message)
+        return type(instance)(**(values | changes))
+
+    def _compile_on_first_use(names, defaults):
+        # Compiling costs 0.2 ms a class; a process that runs one command builds few of them.
+        def __init__(self, *args, **kwargs):
+            compiled = _make_init(names, defaults)
+            type(self).__init__ = compiled
+            compiled(self, *args, **kwargs)
+
+        return __init__
+
+    def _make_init(names, defaults):
+        parameters = ", ".join(f"{n}=_defaults[{n!r}]" if n in defaults else n for n in names)
+        body = "\n ".join(f"_set(self, {n!r}, {n})" for n in names) or "pass"
+        scope = {"_set": object.__setattr__, "_defaults": defaults}
+        exec(f"def __init__(self, {parameters}):\n {body}", scope)  # noqa: S102 (names come from our own source)
+        return scope["__init__"]
+
+    def __setattr__(self, name, value):
+        message = f"{type(self).__name__} is immutable: cannot set {name}"
+        raise AttributeError(message)
+
+    def __delattr__(self, name):
+        message = f"{type(self).__name__} is immutable: cannot delete {name}"
+        raise AttributeError(message)
+
+    def __repr__(self):
+        fields = ", ".join(f"{n}={getattr(self, n)!r}" for n in self.__slots__)
+        return f"{type(self).__name__}({fields})"
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, n) == getattr(other, n) for n in self.__slots__)
+
+    def __hash__(self):
+        return hash(tuple(getattr(self, n) for n in self.__slots__))
+
+    def __getstate__(self):
+        return tuple(getattr(self, n) for n in self.__slots__)
+
+    def __setstate__(self, state):
+        for name, value in zip(self.__slots__, state, strict=True):
+            object.__setattr__(self, name, value)
