@@ -9,7 +9,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any, TypeVar, dataclass_transform
 
     T = TypeVar("T")
@@ -48,7 +47,7 @@ else:
         values = {name: getattr(instance, name) for name in instance.__slots__}
         unknown = changes.keys() - values.keys()
         if unknown:
-            message = f"{type(instance).__name__} has no field {sorted(unknown)[0]!r}"
+            message = f"{type(instance).__name__} has no field {min(unknown)!r}"
             raise TypeError(message)
         return type(instance)(**(values | changes))
 
@@ -69,7 +68,7 @@ else:
         return scope["__init__"]
 
     def __setattr__(self, name, value):
-        message = f"{type(self).__name__} is immutable: cannot set {name}"
+        message = f"{type(self).__name__} is immutable: cannot set {name} to {value!r}"
         raise AttributeError(message)
 
     def __delattr__(self, name):

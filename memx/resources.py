@@ -14,7 +14,7 @@ _CHECKOUT = {"hooks": "hooks", "template": ".memx-template"}
 
 
 def resource(name: str) -> str:
-    """Return the path of a data folder or file below `memx/data`, such as `hooks` or `template/config.yml`."""
+    """Return the path of packaged data, such as `hooks` or `template/config.yml`."""
     packaged = os.path.join(_PACKAGE, "data", *name.split("/"))
     if os.path.exists(packaged):
         return packaged
