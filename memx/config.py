@@ -159,20 +159,13 @@ def load_config(
     known = dict(iter_keys(Config()))
     for file in files:
         for key, raw, line in _read_file(file.path, problems):
-            if key == "schema":
-                _check_schema(raw, file.path, line, problems)
-            elif key not in known:
-                problems.append(Problem(f"unknown key {key}", file.path, line, "see memx config"))
-            elif key in NEEDS_TRUST and not file.trusted and raw != known[key]:
-                problems.append(
-                    Problem(f"{key} is ignored until it is trusted", file.path, line, "memx trust")
-                )
+            try:
+                accepted = _accept(file, key, raw, known)
+            except ConfigError as error:
+                problems.append(Problem(error.message, file.path, line, error.hint or ""))
             else:
-                try:
-                    values[key] = _coerce(key, raw, known[key])
-                    origins[key] = file.layer
-                except ConfigError as error:
-                    problems.append(Problem(error.message, file.path, line, error.hint or ""))
+                values.update(accepted)
+                origins.update(dict.fromkeys(accepted, file.layer))
     for key, default in known.items():
         name = "MEMX_" + key.upper().replace(".", "_")
         if name in environ:
