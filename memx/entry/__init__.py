@@ -1,1 +1,1 @@
-
+"""The processes that a user really starts."""

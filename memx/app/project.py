@@ -1,0 +1,139 @@
+"""The repository, its stores, configuration and clock, as one command sees them."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+
+from memx.app.places import home, is_writable, user_dir
+from memx.config import Config, Loaded, find_config_files, load_config
+from memx.errors import StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memx.redact import PrivacySanitizer
+    from memx.repo.discovery import Head, Repository
+    from memx.store.inbox import Inbox
+    from memx.store.journal import Journal
+    from memx.store.store import Store
+
+STORE_FOLDER = ".memx"
+
+
+class Project:
+    """Everything that a use case needs to know about where it runs; each part is found when first asked for."""
+
+    def __init__(self, cwd: str, environ: Mapping[str, str], now: float) -> None:
+        """Remember the place, the environment and the clock (seconds since the epoch)."""
+        self.cwd = os.path.abspath(cwd)
+        self.environ = environ
+        self.now = now
+
+    @cached_property
+    def repository(self) -> Repository | None:
+        """The git repository around the place, None outside of one."""
+        from memx.repo.discovery import discover  # noqa: PLC0415 (start-up)
+
+        return discover(self.cwd, self.environ)
+
+    @cached_property
+    def head(self) -> Head | None:
+        """The commit and branch that are checked out."""
+        from memx.repo.discovery import read_head  # noqa: PLC0415 (start-up)
+
+        return None if self.repository is None else read_head(self.repository)
+
+    @cached_property
+    def root(self) -> str:
+        """The top of the work tree, or the nearest folder above that holds a store, or the place itself."""
+        if self.repository is not None and self.repository.worktree:
+            return self.repository.worktree
+        place = self.cwd
+        while not os.path.isdir(os.path.join(place, STORE_FOLDER)):
+            parent = os.path.dirname(place)
+            if parent == place:
+                return self.cwd
+            place = parent
+        return place
+
+    @cached_property
+    def store_root(self) -> str:
+        """The folder `.memx` of this project; it need not exist."""
+        return os.path.join(self.root, STORE_FOLDER)
+
+    @cached_property
+    def state_dir(self) -> str:
+        """Journal, inbox, locks and reports: the git common dir, else the user's state folder."""
+        if self.repository is not None:
+            folder = os.path.join(self.repository.common_dir, "memx")
+            if is_writable(folder):
+                return folder
+        return os.path.join(user_dir("state", self.environ), self._key)
+
+    @cached_property
+    def cache_dir(self) -> str:
+        """The derived index of this work tree: its git dir, else the user's cache folder."""
+        if self.repository is not None:
+            folder = os.path.join(self.repository.git_dir, "memx", "cache")
+            if is_writable(folder):
+                return folder
+        return os.path.join(user_dir("cache", self.environ), self._key)
+
+    @cached_property
+    def _key(self) -> str:
+        from hashlib import sha256  # noqa: PLC0415 (start-up)
+
+        return sha256(os.path.realpath(self.root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+    @cached_property
+    def loaded_config(self) -> Loaded:
+        """The merged configuration with its origins and problems."""
+        from memx.app.trust import is_trusted  # noqa: PLC0415 (start-up)
+
+        common = "" if self.repository is None else self.repository.common_dir
+        files = find_config_files(
+            self.store_root,
+            common,
+            user_dir("config", self.environ),
+            team_trusted=is_trusted(self),
+        )
+        return load_config(files, self.environ)
+
+    @property
+    def config(self) -> Config:
+        """The merged configuration."""
+        return self.loaded_config.config
+
+    @cached_property
+    def sanitizer(self) -> PrivacySanitizer:
+        """What every text passes through before it is stored or shown to another program."""
+        from memx.redact import PrivacySanitizer  # noqa: PLC0415 (start-up)
+
+        return PrivacySanitizer(
+            home=home(self.environ), root=self.root, patterns=self.config.privacy.patterns
+        )
+
+    @cached_property
+    def store(self) -> Store:
+        """This project's store; raises StoreError where `memx init` has not run."""
+        from memx.store.store import Store  # noqa: PLC0415 (start-up)
+
+        if not os.path.isdir(self.store_root):
+            raise StoreError("no store here", hint="memx init", path=self.store_root)
+        return Store(self.store_root, self.state_dir, sanitizer=self.sanitizer)
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        """The candidates that no person has accepted yet."""
+        from memx.store.inbox import Inbox  # noqa: PLC0415 (start-up)
+
+        return Inbox(self.state_dir)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The local count of recalls."""
+        from memx.store.journal import Journal  # noqa: PLC0415 (start-up)
+
+        return Journal(self.state_dir)

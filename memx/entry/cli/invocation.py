@@ -1,0 +1,129 @@
+"""One call of the program: its project, and how it speaks.
+
+Data goes to standard output, everything else to standard error; `--json`
+prints one document and never colours.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cached_property
+
+from memx.errors import MemxError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from memx.app.project import Project
+    from memx.model import Problem
+
+JSON_VERSION = 1
+
+
+class Invocation:
+    """The shared options of a call and its channels."""
+
+    def __init__(self, environ: Mapping[str, str], **shared: object) -> None:
+        """Take `json`, `quiet`, `directory` and `now` as they were parsed."""
+        self.environ = environ
+        self.json = bool(shared.get("json"))
+        self.quiet = bool(shared.get("quiet"))
+        self._directory = str(shared.get("directory") or "")
+        self._now = str(shared.get("now") or environ.get("MEMX_NOW", ""))
+
+    @cached_property
+    def directory(self) -> str:
+        """The folder that the call works in."""
+        folder = os.path.abspath(self._directory or os.getcwd())
+        if not os.path.isdir(folder):
+            raise UsageError("no such folder", path=self._directory)
+        return folder
+
+    @cached_property
+    def now(self) -> float:
+        """The clock in seconds since the epoch, or what `--now` says."""
+        if not self._now:
+            import time  # noqa: PLC0415 (start-up)
+
+            return time.time()
+        from memx.timestamp import parse_time  # noqa: PLC0415 (start-up)
+
+        try:
+            return parse_time(self._now)
+        except ValueError as error:
+            raise UsageError(
+                f"not a date: {self._now!r}", hint="use 2026-11-30 or 2026-11-30T09:00:00Z"
+            ) from error
+
+    @cached_property
+    def project(self) -> Project:
+        """The project around the folder."""
+        from memx.app.project import Project  # noqa: PLC0415 (start-up)
+
+        return Project(self.directory, self.environ, self.now)
+
+    @cached_property
+    def is_coloured(self) -> bool:
+        """Colours only on a terminal, never against NO_COLOR."""
+        return not self.json and sys.stdout.isatty() and not self.environ.get("NO_COLOR")
+
+    @property
+    def is_interactive(self) -> bool:
+        """A person sits at both ends."""
+        return sys.stdin.isatty() and sys.stderr.isatty()
+
+    def style(self, text: str, code: str) -> str:
+        """Wrap text in an ANSI style on a terminal."""
+        return f"\x1b[{code}m{text}\x1b[0m" if self.is_coloured else text
+
+    def print(self, text: str = "") -> None:
+        """Write one line of data. Text from files has been through `show_controls` by then, styles have not."""
+        sys.stdout.write(text + "\n")
+
+    def document(self, document: Mapping[str, object]) -> None:
+        """Write one versioned JSON document."""
+        import json  # noqa: PLC0415 (start-up)
+
+        text = json.dumps({"version": JSON_VERSION, **document}, ensure_ascii=False, separators=(",", ":"))
+        sys.stdout.write(text.encode("utf-8", "replace").decode() + "\n")
+
+    def emit(self, document: Mapping[str, object], lines: Iterable[str]) -> None:
+        """Write the document with `--json`, the lines otherwise."""
+        if self.json:
+            self.document(document)
+        else:
+            for line in lines:
+                self.print(line)
+
+    def notice(self, text: str) -> None:
+        """Say something that is not data."""
+        if not self.quiet:
+            sys.stderr.write(f"memx: {text}\n")
+
+    def problems(self, problems: Iterable[Problem]) -> None:
+        """Name each problem with its place; said even when quiet, for they are never to be overlooked."""
+        for problem in problems:
+            report_error(MemxError(problem.message, path=problem.path, line=problem.line, hint=problem.hint))
+
+    def confirm(self, question: str) -> bool:
+        """Ask yes or no on a terminal; without one the answer is no."""
+        if not self.is_interactive:
+            return False
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def report_error(error: MemxError) -> None:
+    """Write `memx: <what>: <path>:<line>` and a hint to standard error."""
+    sys.stderr.write(f"memx: {error}\n")
+    if error.hint:
+        sys.stderr.write(f"hint: {error.hint}\n")
+
+
+def error_document(error: MemxError) -> dict[str, object]:
+    """Return the JSON form of an error."""
+    parts = {"message": error.message, "hint": error.hint, "path": error.path, "line": error.line}
+    return {"error": parts}

@@ -1,0 +1,117 @@
+"""The program `memx`: parse, run one command, turn every failure into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from memx import __version__
+from memx.entry.cli.command import Command, parse, split_shared
+from memx.entry.cli.table import GROUPS, MODULES
+from memx.errors import EXIT_BUG, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, MemxError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; the console scripts exit with what this returns."""
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        code = _dispatch(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has gone; keep the interpreter from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return code
+
+
+def _dispatch(argv: list[str]) -> int:
+    if argv in (["--version"], ["-V"]):
+        sys.stdout.write(f"memx {__version__}\n")
+        return EXIT_OK
+    found = split_shared(argv)
+    if found is not None and found[1]:
+        shared, words = found
+        command = find_command(words)
+        if command is not None:
+            values = parse(command[0], command[1])
+            if values is not None:
+                return execute(command[0], {**shared, **values})
+    return _run_typer(argv)
+
+
+def find_command(words: Sequence[str]) -> tuple[Command, list[str]] | None:
+    """Return the command that the words name and the words left over, None for an unknown one."""
+    if words[0] in GROUPS and len(words) > 1:
+        module, rest, name = GROUPS[words[0]][0], words[2:], words[1]
+    elif words[0] in MODULES:
+        module, rest, name = MODULES[words[0]], words[1:], words[0]
+    else:
+        return None
+    for command in load_commands(module):
+        if command.name == name:
+            return command, list(rest)
+    return None
+
+
+def load_commands(module: str) -> tuple[Command, ...]:
+    """Import one module of commands."""
+    name = f"memx.entry.cli.{module}"
+    __import__(name)
+    commands: tuple[Command, ...] = sys.modules[name].COMMANDS
+    return commands
+
+
+def iter_commands() -> Iterator[tuple[str, Command]]:
+    """Yield every command with its group ("" at the top), in the order of the table."""
+    for name, module in MODULES.items():
+        yield from (("", command) for command in load_commands(module) if command.name == name)
+    for group, (module, _) in GROUPS.items():
+        yield from ((group, command) for command in load_commands(module))
+
+
+def execute(command: Command, values: dict[str, object]) -> int:
+    """Run a command; an expected failure and a bug are both reported in the form that was asked for."""
+    from memx.entry.cli.invocation import (  # noqa: PLC0415 (start-up)
+        Invocation,
+        error_document,
+        report_error,
+    )
+
+    shared = {name: values.pop(name, None) for name in ("json", "quiet", "directory", "now")}
+    invocation = Invocation(os.environ, **shared)
+    try:
+        return command.run(invocation, **values)
+    except MemxError as error:
+        if invocation.json:
+            invocation.document(error_document(error))
+        else:
+            report_error(error)
+        return error.exit_code
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # noqa: BLE001 (the one place where a bug becomes a report)
+        from memx.entry.bug_report import write_bug_report  # noqa: PLC0415 (start-up)
+
+        path = write_bug_report(error, command.name, invocation)
+        report_error(MemxError(f"this is a bug in memx: {type(error).__name__}", path=path, hint="report it"))
+        return EXIT_BUG
+
+
+def _run_typer(argv: list[str]) -> int:
+    from memx.entry.cli.typer_app import build_app  # noqa: PLC0415 (start-up)
+
+    app = build_app(iter_commands(), execute, __version__, {name: text for name, (_, text) in GROUPS.items()})
+    try:
+        app(argv, prog_name="memx", standalone_mode=True)
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else EXIT_USAGE
+    return EXIT_OK

@@ -1,0 +1,37 @@
+"""Which module declares which command, so that one call imports one module."""
+
+from __future__ import annotations
+
+MODULES = {
+    "init": "setup",
+    "doctor": "setup",
+    "trust": "setup",
+    "reindex": "setup",
+    "demo": "demo",
+    "add": "bullet",
+    "show": "bullet",
+    "list": "bullet",
+    "edit": "bullet",
+    "rm": "bullet",
+    "mv": "bullet",
+    "lint": "files",
+    "fmt": "files",
+    "log": "provenance",
+    "blame": "provenance",
+    "why": "provenance",
+    "why-not": "provenance",
+    "search": "search",
+    "distill": "distill",
+    "inbox": "review",
+    "review": "review",
+    "compare": "curate",
+    "conflicts": "curate",
+    "decay": "forget",
+    "archive": "forget",
+    "restore": "forget",
+    "fold": "forget",
+}
+GROUPS = {
+    "hooks": ("hooks", "Install and inspect git hooks."),
+    "config": ("config", "Read and change the configuration."),
+}
