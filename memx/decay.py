@@ -1,0 +1,132 @@
+"""How bullets fade: weight, state and the day of archiving, as pure functions of values.
+
+    base    = 2 ** (-age_days / half_life_days)
+    boosted = base * (1 + boost_factor * recall_count)
+    weight  = clamp(boosted, 0, 1)
+
+recall_count >= permanent_recalls gives 1.0 (permanent), age_days <=
+protection_days gives 1.0 (protected), and a weight below archive_below makes
+an archive candidate. Times are seconds since the epoch in UTC, ages are
+fractional days, all limits are inclusive.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.config import DecayConfig
+
+SECONDS_PER_DAY = 86_400.0
+_SMALLEST_HALF_LIFE = 1e-9
+_UNDERFLOW_EXPONENT = 1074.0
+
+PERMANENT = "permanent"
+PINNED = "pinned"
+PROTECTED = "protected"
+FADING = "fading"
+ARCHIVE_CANDIDATE = "archive-candidate"
+STATES = (PINNED, PERMANENT, PROTECTED, FADING, ARCHIVE_CANDIDATE)
+
+
+@record
+class DecayResult:
+    """The weight of one bullet: `base` is the formula without recalls, `state` one of STATES."""
+
+    age_days: float
+    base: float
+    weight: float
+    state: str
+
+
+def age_days(
+    now: float,
+    created: float | None,
+    updated: float | None = None,
+    accepted: float | None = None,
+) -> float:
+    """Return fractional days since the latest of the three times; a future or missing time counts as age 0."""
+    known = [time for time in (created, updated, accepted) if time is not None]
+    if not known:
+        return 0.0
+    return max(0.0, (now - max(known)) / SECONDS_PER_DAY)
+
+
+def half_life(
+    type: str,  # noqa: A002 (the field's own name)
+    half_life_days: float | None,
+    config: DecayConfig,
+) -> float:
+    """Return the half-life in days: the bullet's own, else that of its type, else the common one.
+
+    A half-life that is not positive says nothing and is passed over, so that a
+    slip in a file cannot divide by zero.
+    """
+    if half_life_days is not None and half_life_days > 0:
+        return half_life_days
+    of_type: float = getattr(config, f"half_life_days_{type.lower()}", config.half_life_days)
+    if of_type > 0:
+        return of_type
+    return config.half_life_days if config.half_life_days > 0 else _SMALLEST_HALF_LIFE
+
+
+def weight(
+    now: float,
+    created: float | None,
+    updated: float | None,
+    accepted: float | None,
+    recall_count: int,
+    type: str,  # noqa: A002 (the field's own name)
+    half_life_days: float | None,
+    pinned: bool,  # noqa: FBT001 (one value of a row, passed in the order of the fields)
+    config: DecayConfig,
+) -> DecayResult:
+    """Return age, base weight, final weight in [0, 1] and state of one bullet."""
+    age = age_days(now, created, updated, accepted)
+    recalls = max(0, recall_count)
+    base = _base(age, half_life(type, half_life_days, config))
+    if pinned:
+        return DecayResult(age, base, 1.0, PINNED)
+    if recalls >= config.permanent_recalls:
+        return DecayResult(age, base, 1.0, PERMANENT)
+    if age <= config.protection_days:
+        return DecayResult(age, base, 1.0, PROTECTED)
+    final = min(1.0, max(0.0, base * _boost(recalls, config)))
+    return DecayResult(age, base, final, ARCHIVE_CANDIDATE if final < config.archive_below else FADING)
+
+
+def archive_day(
+    created: float | None,
+    updated: float | None,
+    accepted: float | None,
+    recall_count: int,
+    type: str,  # noqa: A002 (the field's own name)
+    half_life_days: float | None,
+    pinned: bool,  # noqa: FBT001 (as in `weight`)
+    config: DecayConfig,
+) -> float | None:
+    """Return the time from which the bullet weighs `archive_below`: any later and it is a candidate.
+
+    None: never (pinned, permanent, no time known, or a limit of 0). Solving
+    base * boost = limit for the age gives half_life * log2(boost / limit), but
+    not before the protection ends.
+    """
+    known = [time for time in (created, updated, accepted) if time is not None]
+    recalls = max(0, recall_count)
+    boost = _boost(recalls, config)
+    if pinned or recalls >= config.permanent_recalls or not known or boost <= 0 or config.archive_below <= 0:
+        return None
+    fading_days = half_life(type, half_life_days, config) * log2(boost / config.archive_below)
+    return max(known) + max(0.0, config.protection_days, fading_days) * SECONDS_PER_DAY
+
+
+def _base(age: float, half_life_days: float) -> float:
+    exponent = age / half_life_days
+    return 0.0 if exponent > _UNDERFLOW_EXPONENT else float(2.0**-exponent)
+
+
+def _boost(recalls: int, config: DecayConfig) -> float:
+    return 1.0 + max(0.0, config.boost_factor) * recalls
