@@ -119,6 +119,10 @@ class Event:
     sidechain: bool = False
     key: str = ""
     """Idempotence key within the session: record uuid, call id, message id or offset."""
+    action: str = ""
+    """What a call does, whatever the tool names it: shell, edit, read, search, fetch or other."""
+    path: str = ""
+    """The file that an edit or read names, as the tool wrote it."""
 
 
 @record
