@@ -1,0 +1,257 @@
+"""Text to terms: one scanner for bullets and for queries, without regular expressions.
+
+Three views of a text feed the lexical layers:
+
+exact   code tokens and words as written, lower case: `max_pool_size`,
+        `--no-verify`, `c++`, `foo.bar` (and its dotted pieces `foo`, `bar`);
+        CJK runs as overlapping pairs of characters
+stems   words without accents, stemmed for each language; the pieces of
+        camelCase, snake_case, dotted and hyphenated tokens; single CJK characters
+meta    tags, tools and entities under their canonical names (memx.index.aliases)
+
+A view is one string of terms between blanks, so that a term or a phrase is
+found with `in` at the speed of C, in the index and in the scorer alike.
+"""
+
+from __future__ import annotations
+
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Stem = Callable[[str], tuple[str, ...]]
+
+WORD = 0
+CJK = 1
+SYMBOL = 2
+
+MAX_TERM_CHARS = 80
+"""Longer tokens are base64, minified code or noise; they are cut so that they still match themselves."""
+
+MAX_QUERY_TERMS = 48
+"""A query pasted as a whole log is answered by its first distinct terms."""
+
+_CONNECTORS = ("::", "->", ".", "/", "-", "'", "@")
+_PIECE_CONNECTORS = (".", "::", "->", "/")
+_SYMBOLS = frozenset("!<>=&|~^%*+-:?$")
+_CJK_RANGES = (
+    (0x1100, 0x11FF),
+    (0x3005, 0x3007),
+    (0x3040, 0x312F),
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xAC00, 0xD7AF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
+)
+
+
+@record
+class Term:
+    """One token of a query: its exact form and what else may stand for it.
+
+    `stems` are alternatives (one a language); `pieces` holds the alternatives
+    of each sub-word of a compound token.
+    """
+
+    exact: str
+    kind: int = WORD
+    stems: tuple[str, ...] = ()
+    pieces: tuple[tuple[str, ...], ...] = ()
+
+
+def is_cjk(char: str) -> bool:
+    """Return whether a character is Han, kana or Hangul, which are written without blanks between words."""
+    code = ord(char)
+    return code >= 0x1100 and any(low <= code <= high for low, high in _CJK_RANGES)
+
+
+def clean(text: str) -> str:
+    """Return NFKC text that UTF-8 can hold: full-width forms unified, lone surrogates replaced."""
+    if text.isascii():
+        return text
+    import unicodedata
+
+    valid = text.encode("utf-8", "replace").decode("utf-8")
+    return unicodedata.normalize("NFKC", valid).replace("\u2019", "'")
+
+
+def fold(word: str) -> str:
+    """Return a word in lower case without accents: `Café` becomes `cafe`."""
+    lowered = word.casefold()
+    if lowered.isascii():
+        return lowered
+    import unicodedata
+
+    decomposed = unicodedata.normalize("NFD", lowered)
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+def tokenize(text: str) -> list[tuple[str, int]]:
+    """Return (token, kind) in order, case kept; the dotted pieces of a token follow it."""
+    tokens: list[tuple[str, int]] = []
+    for chunk in clean(text).split():
+        tokens.extend(_scan(chunk))
+    return tokens
+
+
+def subwords(token: str) -> list[str]:
+    """Return the parts of a compound token: `getUserById` is get, User, By, Id."""
+    parts: list[str] = []
+    start = -1
+    for at, char in enumerate(token):
+        if not char.isalnum():
+            if start >= 0:
+                parts.append(token[start:at])
+            start = -1
+        elif start < 0:
+            start = at
+        elif _is_camel_break(token, at):
+            parts.append(token[start:at])
+            start = at
+    if start >= 0:
+        parts.append(token[start:])
+    return parts
+
+
+def _is_camel_break(token: str, at: int) -> bool:
+    if not token[at].isupper():
+        return False
+    if token[at - 1].islower() or token[at - 1].isdigit():
+        return True
+    return token[at - 1].isupper() and at + 1 < len(token) and token[at + 1].islower()
+
+
+def _scan(chunk: str) -> list[tuple[str, int]]:
+    core = chunk.rstrip(".,;:!?)")
+    if core.isascii() and core.isalnum():
+        return [(core[:MAX_TERM_CHARS], WORD)]
+    tokens: list[tuple[str, int]] = []
+    at = 0
+    while at < len(chunk):
+        char = chunk[at]
+        if is_cjk(char):
+            end = _end_of(chunk, at, is_cjk)
+            tokens.append((chunk[at:end], CJK))
+        elif _is_word(char):
+            end = _word_end(chunk, at)
+            tokens.extend(_with_pieces(chunk[at:end]))
+        elif _is_flag(chunk, at):
+            end = _word_end(chunk, at + (2 if chunk.startswith("--", at) else 1))
+            tokens.append((chunk[at:end][:MAX_TERM_CHARS], WORD))
+        elif char in _SYMBOLS:
+            end = _end_of(chunk, at, _SYMBOLS.__contains__)
+            if end - at > 1:
+                tokens.append((chunk[at:end][:MAX_TERM_CHARS], SYMBOL))
+        else:
+            end = at + 1
+        at = end
+    return tokens
+
+
+def _is_word(char: str) -> bool:
+    return (char.isalnum() or char in "_$@") and not is_cjk(char)
+
+
+def _is_flag(chunk: str, at: int) -> bool:
+    if chunk[at] != "-" or (at and _is_word(chunk[at - 1])):
+        return False
+    first = at + (2 if chunk.startswith("--", at) else 1)
+    return first < len(chunk) and chunk[first].isalpha() and not is_cjk(chunk[first])
+
+
+def _end_of(chunk: str, at: int, belongs: Callable[[str], bool]) -> int:
+    while at < len(chunk) and belongs(chunk[at]):
+        at += 1
+    return at
+
+
+def _word_end(chunk: str, at: int) -> int:
+    at = _end_of(chunk, at, _is_word)
+    while at < len(chunk):
+        width = next((len(c) for c in _CONNECTORS if chunk.startswith(c, at)), 0)
+        if not width or at + width >= len(chunk) or not _is_word(chunk[at + width]):
+            break
+        at = _end_of(chunk, at + width, _is_word)
+    if chunk.startswith("++", at):
+        return at + 2
+    return at + 1 if chunk.startswith("#", at) and not _is_word(chunk[at + 1 : at + 2] or " ") else at
+
+
+def _with_pieces(token: str) -> list[tuple[str, int]]:
+    tokens = [(token[:MAX_TERM_CHARS], WORD)]
+    if not any(c in token for c in _PIECE_CONNECTORS):
+        return tokens
+    split = token
+    for connector in _PIECE_CONNECTORS:
+        split = split.replace(connector, " ")
+    tokens.extend((piece[:MAX_TERM_CHARS], WORD) for piece in split.split() if not piece[0].isdigit())
+    return tokens
+
+
+class Analyser:
+    """Turns texts into views and queries into terms; remembers every token it has met.
+
+    `stem` returns the stems of a folded word, one a language, without repeats.
+    """
+
+    def __init__(self, stem: Stem) -> None:
+        """Start with an empty memory; it grows with the vocabulary, not with the texts."""
+        self._stem = stem
+        self._chunks: dict[str, tuple[str, str, int]] = {}
+
+    def views(self, text: str) -> tuple[str, str, int]:
+        """Return the exact view, the stems view and the number of exact terms of a text."""
+        exact: list[str] = []
+        stems: list[str] = []
+        length = 0
+        for chunk in clean(text).split():
+            seen = self._chunks.get(chunk)
+            if seen is None:
+                seen = self._chunks[chunk] = self._chunk_views(chunk)
+            if seen[2]:
+                exact.append(seen[0])
+                stems.append(seen[1])
+                length += seen[2]
+        return f" {' '.join(exact)} ", f" {' '.join(filter(None, stems))} ", length
+
+    def terms(self, text: str) -> tuple[Term, ...]:
+        """Return the distinct terms of a query in the order of their first use."""
+        found: dict[str, Term] = {}
+        for token, kind in tokenize(text):
+            for term in self._token_terms(token, kind):
+                found.setdefault(term.exact, term)
+            if len(found) >= MAX_QUERY_TERMS:
+                break
+        return tuple(found.values())[:MAX_QUERY_TERMS]
+
+    def _chunk_views(self, chunk: str) -> tuple[str, str, int]:
+        terms = [term for token, kind in _scan(chunk) for term in self._token_terms(token, kind)]
+        stems: list[str] = []
+        for term in terms:
+            stems.extend(term.stems)
+            for piece in term.pieces:
+                stems.extend(piece)
+        return " ".join(term.exact for term in terms), " ".join(dict.fromkeys(stems)), len(terms)
+
+    def _token_terms(self, token: str, kind: int) -> list[Term]:
+        if kind == CJK:
+            pairs = [token[i : i + 2] for i in range(len(token) - 1)] or [token]
+            return [Term(pair, CJK, (), tuple((char,) for char in dict.fromkeys(pair))) for pair in pairs]
+        if kind == SYMBOL:
+            return [Term(token, SYMBOL)]
+        if token[-1] in "+#":  # C++ and C# are not kinds of C
+            return [Term(token.lower(), WORD)]
+        parts = subwords(token)
+        if len(parts) == 1 and parts[0] == token:
+            return [Term(token.lower(), WORD, self._stem(fold(token)))]
+        pieces = tuple(self._stem(fold(part)) for part in parts)
+        return [Term(token.lower(), WORD, (), pieces)]
+
+
+def piece_of_plural(word: str) -> str:
+    """Return a word without a plural `s`: the stem when no stemmer can be loaded."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -1,0 +1,242 @@
+"""The lexical index: the only module that imports tantivy.
+
+User text never reaches tantivy's query parser; terms come analysed and become
+term and fuzzy queries. Views are indexed as blank-separated terms, so tantivy's
+white-space tokenizer is the only one in use and nothing has to be registered.
+"""
+
+from __future__ import annotations
+
+import tantivy
+from tantivy import Occur, Query
+
+from memx.errors import IndexUnavailableError
+from memx.index import packed as packing
+from memx.index.analysis import fold
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from memx.index.analysis import Term
+    from memx.index.packed import PackedBullet
+
+SCHEMA_VERSION = f"1.{packing.PACKED_VERSION}"
+"""Changes whenever the fields, the analysis or the packed form change: part of the manifest."""
+
+TANTIVY_VERSION: str = tantivy.__version__
+
+BULK_HEAP_BYTES = 128_000_000
+SMALL_HEAP_BYTES = 15_000_000
+"""tantivy's minimum; enough for a refresh of some hundred bullets."""
+
+EXACT_BOOST = 1.0
+STEM_BOOST = 0.5
+PIECE_BOOST = 0.3
+META_BOOST = 1.0
+FUZZY_BOOST = 0.3
+
+
+@record
+class Filters:
+    """Which bullets may be candidates at all: facets that must be there, and that must not."""
+
+    required: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+
+    def admit(self, bullet: PackedBullet) -> bool:
+        """Return whether a bullet passes."""
+        facets = bullet.facets
+        return all(f in facets for f in self.required) and not any(f in facets for f in self.forbidden)
+
+
+@record
+class LexicalQuery:
+    """What a lexical index is asked for: terms, canonical names, spellings to try, filters."""
+
+    terms: tuple[Term, ...]
+    names: tuple[str, ...] = ()
+    fuzzy: tuple[tuple[str, int], ...] = ()
+    filters: Filters = Filters()
+
+
+def make_stem() -> Any:
+    """Return the stemmer: English and Spanish for Latin words, Russian for Cyrillic ones."""
+    english, spanish, russian = (_stemmer(name) for name in ("english", "spanish", "russian"))
+
+    def stem(word: str) -> tuple[str, ...]:
+        if not word.isalpha():
+            return (word,)
+        if word.isascii():
+            first, second = english.analyze(word), spanish.analyze(word)
+            # The stemmer knows Spanish endings with and without accents alike once folded.
+            return tuple(dict.fromkeys((*first, *second))) or (word,)
+        return tuple(russian.analyze(word)) or (word,)
+
+    return stem
+
+
+def _stemmer(language: str) -> Any:
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw())
+    return builder.filter(tantivy.Filter.stemmer(language)).build()
+
+
+def _make_schema() -> Any:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("path", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("facet", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("key", tokenizer_name="raw", index_option="basic")
+    for view in ("exact", "stems", "meta"):
+        builder.add_text_field(view, tokenizer_name="whitespace", index_option="freq")
+    builder.add_bytes_field("packed", stored=True)
+    return builder.build()
+
+
+class LexicalIndex:
+    """One tantivy index on disk or in memory, as it was when it was opened or last reloaded."""
+
+    def __init__(self, index: Any) -> None:
+        """Wrap an open index; use `create`, `open` or `in_memory`."""
+        self._index = index
+        self._schema = index.schema
+        self._searcher = index.searcher()
+
+    @classmethod
+    def create(cls, folder: str) -> LexicalIndex:
+        """Make an empty index in an existing, empty folder."""
+        return cls(_guard(tantivy.Index, _make_schema(), folder))
+
+    @classmethod
+    def open(cls, folder: str) -> LexicalIndex:
+        """Open what `create` made; any damage raises IndexUnavailableError."""
+        return cls(_guard(tantivy.Index.open, folder))
+
+    @classmethod
+    def in_memory(cls) -> LexicalIndex:
+        """Make an empty index that lives as long as the process."""
+        return cls(tantivy.Index(_make_schema()))
+
+    @property
+    def size(self) -> int:
+        """The number of bullets."""
+        return int(self._searcher.num_docs)
+
+    def apply(
+        self, added: Iterable[PackedBullet], removed_paths: Iterable[str] = (), *, bulk: bool = False
+    ) -> None:
+        """Replace bullets by path and commit; repeating the same change is harmless.
+
+        Raises IndexUnavailableError when another writer is at work or the disk is full.
+        """
+        heap = BULK_HEAP_BYTES if bulk else SMALL_HEAP_BYTES
+        writer = _guard(self._index.writer, heap, 0 if bulk else 1)
+        try:
+            for path in removed_paths:
+                writer.delete_documents_by_term("path", path)
+            for bullet in added:
+                if not bulk:
+                    writer.delete_documents_by_term("path", bullet.path)
+                writer.add_document(_document(bullet))
+            writer.commit()
+            writer.wait_merging_threads()
+        except (ValueError, OSError) as error:
+            raise IndexUnavailableError(f"the lexical index cannot be written: {error}") from error
+        self._index.reload()
+        self._searcher = self._index.searcher()
+
+    def count(self, view: str, term: str) -> int:
+        """Return how many bullets hold a term (document frequency without deleted ones)."""
+        query = Query.term_query(self._schema, view, term, "basic")
+        return int(self._search(query, 1, count=True).count or 0)
+
+    def candidates(self, query: LexicalQuery, limit: int) -> list[PackedBullet]:
+        """Return the best bullets by BM25 over all views, at most `limit`."""
+        clauses = [(Occur.Should, clause) for clause in self._clauses(query)]
+        if not clauses:
+            return []
+        return self._fetch(self._filtered(Query.boolean_query(clauses), query.filters), limit)
+
+    def with_keys(self, keys: Sequence[bytes], filters: Filters) -> list[PackedBullet]:
+        """Return the bullets whose vectors have these keys, in no particular order."""
+        if not keys:
+            return []
+        query = Query.term_set_query(self._schema, "key", [key.hex() for key in keys])
+        return self._fetch(self._filtered(query, filters), 4 * len(keys))
+
+    def with_facet(self, facet: str, limit: int = 100) -> list[PackedBullet]:
+        """Return bullets that have a facet such as `id:k3v9q2m7xa`."""
+        return self._fetch(Query.term_query(self._schema, "facet", facet, "basic"), limit)
+
+    def with_paths(self, paths: Sequence[str]) -> list[PackedBullet]:
+        """Return the bullets at these paths."""
+        if not paths:
+            return []
+        return self._fetch(Query.term_set_query(self._schema, "path", list(paths)), 2 * len(paths))
+
+    def everything(self) -> list[PackedBullet]:
+        """Return all bullets."""
+        return self._fetch(Query.all_query(), max(1, self.size))
+
+    def _clauses(self, query: LexicalQuery) -> list[Any]:
+        weights: dict[tuple[str, str], float] = {}
+        for term in query.terms:
+            weights[("exact", term.exact)] = EXACT_BOOST
+            for stem in term.stems:
+                weights[("stems", stem)] = STEM_BOOST / len(term.stems)
+            for piece in term.pieces:
+                for stem in piece:
+                    weights.setdefault(("stems", stem), PIECE_BOOST / len(piece))
+        for name in query.names:
+            weights[("meta", name)] = META_BOOST
+        schema = self._schema
+        clauses = [
+            Query.boost_query(Query.term_query(schema, view, text, "freq"), weight)
+            for (view, text), weight in weights.items()
+        ]
+        clauses += [
+            Query.boost_query(Query.fuzzy_term_query(schema, "stems", fold(word), distance), FUZZY_BOOST)
+            for word, distance in query.fuzzy
+        ]
+        return clauses
+
+    def _filtered(self, query: Any, filters: Filters) -> Any:
+        if not filters.required and not filters.forbidden:
+            return query
+        parts = [(Occur.Must, query)]
+        parts += [(Occur.Must, self._facet(facet)) for facet in filters.required]
+        parts += [(Occur.MustNot, self._facet(facet)) for facet in filters.forbidden]
+        return Query.boolean_query(parts)
+
+    def _facet(self, facet: str) -> Any:
+        return Query.const_score_query(Query.term_query(self._schema, "facet", facet, "basic"), 0.0)
+
+    def _fetch(self, query: Any, limit: int) -> list[PackedBullet]:
+        searcher = self._searcher
+        hits = self._search(query, limit).hits
+        return [packing.load(_guard(searcher.doc, address).get_first("packed")) for _, address in hits]
+
+    def _search(self, query: Any, limit: int, *, count: bool = False) -> Any:
+        return _guard(self._searcher.search, query, limit, count)
+
+
+def _document(bullet: PackedBullet) -> Any:
+    document = tantivy.Document()
+    document.add_text("path", bullet.path)
+    document.add_text("key", bullet.vector_key.hex())
+    for facet in bullet.facets:
+        document.add_text("facet", facet)
+    document.add_text("exact", bullet.exact)
+    document.add_text("stems", bullet.stems)
+    document.add_text("meta", bullet.meta)
+    document.add_bytes("packed", packing.dump(bullet))
+    return document
+
+
+def _guard(action: Any, *arguments: Any) -> Any:
+    """Call tantivy and translate its errors, which are plain ValueErrors."""
+    try:
+        return action(*arguments)
+    except (ValueError, OSError) as error:
+        raise IndexUnavailableError(f"the lexical index cannot be used: {error}", hint="memx reindex") from error

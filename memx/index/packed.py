@@ -1,0 +1,147 @@
+"""A bullet as the index stores it: every field of a hit, and its text analysed once.
+
+A search unpacks about a hundred of these and must not parse anything again, so
+they are marshalled tuples in the order of `PackedBullet`, behind a checksum:
+tantivy does not notice a flipped byte.
+"""
+
+from __future__ import annotations
+
+import marshal
+from binascii import crc32
+
+from memx.errors import IndexUnavailableError
+from memx.index.aliases import canonical
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.index.analysis import Analyser
+    from memx.model import StoredBullet
+
+PACKED_VERSION = 1
+
+NO_STAT = (0, 0, 0, 0)
+
+
+@record
+class PackedBullet:
+    """All that a search needs to know of one bullet.
+
+    `stat` is (mtime_ns, size, inode, ctime_ns) of the file that was read;
+    `vector_key` names the vector of `embedding_text`; the views are those of
+    memx.index.analysis and `length` counts the terms of the exact one.
+    """
+
+    id: str
+    path: str
+    store: str
+    archived: bool
+    stat: tuple[int, int, int, int]
+    vector_key: bytes
+    exact: str
+    stems: str
+    meta: str
+    length: int
+    text: str
+    section: str
+    type: str
+    score: int
+    scope: str
+    recall_count: int
+    title: str
+    tags: tuple[str, ...]
+    tools: tuple[str, ...]
+    entities: tuple[str, ...]
+    anchors: tuple[str, ...]
+    created: float | None
+    updated: float | None
+    accepted: float | None
+    source: str
+    half_life_days: float | None
+    pinned: bool
+    supersedes: tuple[str, ...]
+    conflicts_with: tuple[str, ...]
+
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """Return the terms that filters look for."""
+        tags = tuple(f"tag:{tag.casefold()}" for tag in self.tags)
+        return (
+            f"id:{self.id}",
+            f"section:{self.section}",
+            f"type:{self.type}",
+            f"scope:{self.scope}",
+            *tags,
+            *(f"supersedes:{other}" for other in self.supersedes),
+            *(("archived",) if self.archived else ()),
+        )
+
+
+def embedding_text(title: str, text: str) -> str:
+    """Return the text whose vector stands for a bullet."""
+    return f"{title}\n{text}" if title else text
+
+
+def vector_key(text: str) -> bytes:
+    """Return the key of a text's vector: 16 bytes of its SHA-256."""
+    from _sha256 import sha256  # hashlib costs 2 ms and OpenSSL for the same digest
+
+    digest: bytes = sha256(text.encode("utf-8", "replace")).digest()
+    return digest[:16]
+
+
+def pack(
+    stored: StoredBullet, analyser: Analyser, stat: tuple[int, int, int, int] = NO_STAT
+) -> PackedBullet:
+    """Analyse a bullet once for all searches to come."""
+    bullet = stored.bullet
+    text = embedding_text(bullet.title, bullet.text)
+    exact, stems, length = analyser.views(text)
+    names = (*bullet.tags, *bullet.tools, *bullet.entities)
+    meta = dict.fromkeys(filter(None, map(canonical, names)))
+    return PackedBullet(
+        id=bullet.id,
+        path=stored.path,
+        store=stored.store,
+        archived=stored.archived,
+        stat=stat,
+        vector_key=vector_key(text),
+        exact=exact,
+        stems=stems,
+        meta=f" {' '.join(meta)} ",
+        length=length,
+        text=bullet.text,
+        section=bullet.section,
+        type=bullet.type,
+        score=bullet.score,
+        scope=bullet.scope,
+        recall_count=bullet.recall_count,
+        title=bullet.title,
+        tags=bullet.tags,
+        tools=bullet.tools,
+        entities=bullet.entities,
+        anchors=bullet.anchors,
+        created=bullet.created,
+        updated=bullet.updated,
+        accepted=bullet.accepted,
+        source=bullet.source,
+        half_life_days=bullet.half_life_days,
+        pinned=bullet.pinned,
+        supersedes=bullet.supersedes,
+        conflicts_with=bullet.conflicts_with,
+    )
+
+
+def dump(packed: PackedBullet) -> bytes:
+    """Return the bytes that the index stores."""
+    data = marshal.dumps(tuple(getattr(packed, name) for name in PackedBullet.__slots__))
+    return crc32(data).to_bytes(4, "little") + data
+
+
+def load(data: bytes) -> PackedBullet:
+    """Return what `dump` was given; raises IndexUnavailableError for damaged bytes."""
+    body = data[4:]
+    if crc32(body) != int.from_bytes(data[:4], "little"):
+        raise IndexUnavailableError("the index holds damaged bytes", hint="memx reindex")
+    return PackedBullet(*marshal.loads(body))
