@@ -5,6 +5,7 @@ MemxError                   expected failure: the user can act
 ├── ConfigError             a configuration file or key is wrong
 ├── StoreError              the store cannot do what was asked
 │   ├── FrontMatterError    a bullet file does not parse
+│   │   └── ConflictMarkerError  a bullet file still holds git's conflict markers
 │   ├── UnsafePathError     a path would leave the store
 │   ├── SecretFoundError    a secret where none may be
 │   └── LockTimeoutError    another memx holds the store
@@ -70,6 +71,10 @@ class FrontMatterError(StoreError):
     """A bullet file does not parse."""
 
 
+class ConflictMarkerError(FrontMatterError):
+    """A bullet file still holds git's conflict markers."""
+
+
 class UnsafePathError(StoreError):
     """A path would leave the store."""
 
@@ -83,7 +88,9 @@ class LockTimeoutError(StoreError):
 
 
 class GitError(MemxError):
-    """Git failed, timed out or is missing."""
+    """Git failed, timed out or is missing; `status` is its exit code when it ran to its end."""
+
+    status: int | None = None
 
 
 class IndexUnavailableError(MemxError):

@@ -66,12 +66,16 @@ class StoredBullet:
 
 @record
 class Problem:
-    """Something wrong at a place: reported, never hiding what is right."""
+    """Something wrong at a place: reported, never hiding what is right.
+
+    kind: front-matter, conflict-marker, secret, duplicate-id, unsafe-path, unreadable, or a key's name.
+    """
 
     message: str
     path: str
     line: int | None = None
     hint: str = ""
+    kind: str = ""
 
 
 @record
