@@ -48,7 +48,7 @@ def age_days(
     updated: float | None = None,
     accepted: float | None = None,
 ) -> float:
-    """Return fractional days since the latest of the three times; a future or missing time counts as age 0."""
+    """Return fractional days since the latest of the three times; a future or missing time is age 0."""
     known = [time for time in (created, updated, accepted) if time is not None]
     if not known:
         return 0.0
