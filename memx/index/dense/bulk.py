@@ -1,0 +1,87 @@
+"""Many texts to vectors with model2vec and numpy: the only module that imports model2vec.
+
+model2vec is given an existing folder only: for anything else it would ask the
+hub. Its tokens are pooled here in double precision, because its own float32
+mean would round a component differently from `embedder` now and then.
+"""
+
+from __future__ import annotations
+
+import os
+
+from memx.errors import ModelUnavailableError
+from memx.index.dense.embedder import PEAK
+from memx.index.dense.model import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, download_folder
+from memx.index.dense.text import clean_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from model2vec import StaticModel
+
+BATCH_TEXTS = 1024
+
+_open_models: dict[str, tuple[tuple[int, int], StaticModel]] = {}
+
+
+def embed_many(model_dir: str, texts: Sequence[str]) -> list[bytes | None]:
+    """Return the same vectors as QueryEmbedder, in the texts' order; None for a zero vector."""
+    model = open_model(model_dir)
+    vectors: list[bytes | None] = []
+    for start in range(0, len(texts), BATCH_TEXTS):
+        vectors.extend(_embed_batch(model, texts[start : start + BATCH_TEXTS]))
+    return vectors
+
+
+def open_model(model_dir: str) -> StaticModel:
+    """Return the model of a local folder, loaded once a process; raises ModelUnavailableError."""
+    paths = [os.path.join(model_dir, name) for name in (MODEL_FILE, TOKENIZER_FILE, CONFIG_FILE)]
+    missing = [path for path in paths if not os.path.isfile(path)]
+    if missing:
+        raise ModelUnavailableError("embedding model is missing", path=missing[0])
+    status = os.stat(paths[0])
+    stamp = (status.st_mtime_ns, status.st_size)
+    known = _open_models.get(model_dir)
+    if known is None or known[0] != stamp:
+        from model2vec import StaticModel  # noqa: PLC0415 (0.2 s)
+
+        try:
+            model = StaticModel.from_pretrained(model_dir, force_download=False)
+        except Exception as error:  # the library raises what its parsers raise
+            raise ModelUnavailableError(f"embedding model is damaged ({error})", path=model_dir) from error
+        known = _open_models[model_dir] = (stamp, model)
+    return known[1]
+
+
+def download_model(name: str, cache_dir: str) -> str:
+    """Fetch a model from the hub into the cache and return its folder: the one place that uses the network.
+
+    Only called when the user asked for it by name. Raises ModelUnavailableError.
+    """
+    from model2vec import StaticModel  # noqa: PLC0415
+
+    folder = download_folder(name, cache_dir)
+    try:
+        StaticModel.from_pretrained(name).save_pretrained(folder)
+    except Exception as error:  # network, hub and format errors of three libraries
+        raise ModelUnavailableError(f"embedding model {name!r} cannot be downloaded ({error})") from error
+    return folder
+
+
+def _embed_batch(model: StaticModel, texts: Sequence[str]) -> Iterator[bytes | None]:
+    import numpy as np  # noqa: PLC0415
+
+    characters = model.max_length * model.median_token_length if model.max_length else None
+    tokens = model.tokenize([clean_text(text)[:characters] for text in texts])
+    for ids in tokens:
+        rows = ids if model.token_mapping is None else model.token_mapping[ids]
+        vectors = model.embedding[rows].astype(np.float64)
+        if model.weights is not None:
+            vectors *= model.weights[ids].astype(np.float64)[:, None]
+        total = vectors.sum(axis=0)
+        peak = float(np.abs(total).max(initial=0.0))
+        if not 0.0 < peak < float("inf"):
+            yield None
+        else:
+            yield np.rint(total * (PEAK / peak)).astype(np.int8).tobytes()

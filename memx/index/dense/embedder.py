@@ -1,0 +1,133 @@
+"""One text to one vector without numpy, model2vec or tokenizers: the query's way.
+
+The vector is the weighted mean of the rows of the text's tokens, as
+model2vec's mean pooling computes it, scaled so that its largest component is
+±127 and rounded. Sums are exact in double precision (an int8 times a float32
+has 32 significant bits), so `bulk` gives the same bytes whatever its order of
+addition.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from memx.errors import ModelUnavailableError
+from memx.index.dense.model import CONFIG_FILE, MAP_FILE, MODEL_FILE, TOKENIZER_FILE, derived_folder, write_derived
+from memx.index.dense.tensors import read_tensors
+from memx.index.dense.tokenizer import UnigramTokenizer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PEAK = 127
+_FORMATS = {"I8": ("b", 1), "F32": ("f", 4)}
+
+
+def quantize(vector: Sequence[float]) -> bytes | None:
+    """Return the vector as int8, its largest component ±127; None for a zero vector."""
+    peak = max(map(abs, vector), default=0.0)
+    if not 0.0 < peak < float("inf"):
+        return None
+    scale = PEAK / peak
+    return bytes([round(value * scale) & 0xFF for value in vector])
+
+
+class QueryEmbedder:
+    """Embeds single texts; opening it maps two files and reads almost nothing."""
+
+    def __init__(self, model_dir: str, cache_dir: str = "") -> None:
+        """Open a model folder; raises ModelUnavailableError when it is missing or damaged.
+
+        A model that the fast way does not know (another tokenizer or number
+        format) is embedded by model2vec, slower but the same.
+        """
+        self._model_dir = model_dir
+        self._embed: Callable[[str], bytes | None]
+        path = os.path.join(model_dir, MODEL_FILE)
+        data = _map_file(path)
+        tensors = read_tensors(data, path)
+        if "embeddings" not in tensors:
+            raise ModelUnavailableError("embedding model has no tensor `embeddings`", path=path)
+        rows = tensors["embeddings"]
+        self.dimension: int = rows.shape[1]
+        tokenizer = _open_tokenizer(model_dir, cache_dir)
+        is_fast = rows.dtype in _FORMATS and "mapping" not in tensors and sys.byteorder == "little"
+        if tokenizer is None or not is_fast:
+            self._embed = self._embed_in_bulk
+            return
+        if tokenizer.token_count != rows.shape[0]:
+            raise ModelUnavailableError("embedding model and its vocabulary differ in size", path=path)
+        letter, width = _FORMATS[rows.dtype]
+        self._row_format, self._row_bytes = letter, self.dimension * width
+        self._rows = data[rows.begin : rows.end]
+        weights = tensors.get("weights")
+        self._weights = None
+        if weights is not None:
+            self._weights = data[weights.begin : weights.end].cast("f" if weights.dtype == "F32" else "d")
+        self._tokenizer = tokenizer
+        self._embed = self._embed_mapped
+
+    def embed(self, text: str) -> bytes | None:
+        """Return the int8 vector of a text, or None when the model knows nothing of it."""
+        return self._embed(text)
+
+    def _embed_mapped(self, text: str) -> bytes | None:
+        total = [0.0] * self.dimension
+        for token in self._tokenizer.encode(text):
+            start = token * self._row_bytes
+            row = self._rows[start : start + self._row_bytes].cast(self._row_format)
+            weight = 1.0 if self._weights is None else self._weights[token]
+            total = [value + weight * component for value, component in zip(total, row, strict=True)]
+        return quantize(total)
+
+    def _embed_in_bulk(self, text: str) -> bytes | None:
+        from memx.index.dense.bulk import embed_many  # noqa: PLC0415 (loads numpy and model2vec)
+
+        return embed_many(self._model_dir, [text])[0]
+
+
+def _map_file(path: str) -> memoryview:
+    from mmap import ACCESS_READ, mmap  # noqa: PLC0415
+
+    try:
+        with open(path, "rb") as file:
+            return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
+    except (OSError, ValueError) as error:
+        raise ModelUnavailableError("embedding model cannot be read", path=path) from error
+
+
+def _open_tokenizer(model_dir: str, cache_dir: str) -> UnigramTokenizer | None:
+    """Return the mapped tokenizer, building its map at first use; None when it cannot be mapped."""
+    if sys.byteorder != "little":
+        return None
+    folder = derived_folder(model_dir, cache_dir)
+    tokenizer_path = os.path.join(model_dir, TOKENIZER_FILE)
+    try:
+        tokenizer = UnigramTokenizer(_map_file(os.path.join(folder, MAP_FILE)))
+        if tokenizer.tokenizer_bytes == os.stat(tokenizer_path).st_size:
+            return tokenizer
+    except (ModelUnavailableError, OSError):
+        pass
+    try:
+        return UnigramTokenizer(memoryview(_build_map(model_dir, folder)))
+    except ModelUnavailableError:
+        return None
+
+
+def _build_map(model_dir: str, folder: str) -> bytes:
+    from memx.index.dense.vocabulary import build_vocabulary_map  # noqa: PLC0415 (once a model)
+
+    contents = []
+    for name in (TOKENIZER_FILE, CONFIG_FILE):
+        path = os.path.join(model_dir, name)
+        try:
+            with open(path, "rb") as file:
+                contents.append(file.read())
+        except OSError as error:
+            raise ModelUnavailableError("embedding model cannot be read", path=path) from error
+    data = build_vocabulary_map(*contents)
+    if folder != model_dir:
+        write_derived(folder, {MAP_FILE: data})
+    return data

@@ -1,0 +1,32 @@
+"""What of a bullet is embedded, and the key under which its vector is kept."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.model import Bullet
+
+KEY_BYTES = 16
+
+
+def embedding_text(bullet: Bullet) -> str:
+    """Return the text that stands for a bullet in the dense index: its title, if any, and its body."""
+    return f"{bullet.title}\n{bullet.text}" if bullet.title else bullet.text
+
+
+def embedding_key(text: str) -> bytes:
+    """Return the first 16 bytes of the SHA-256 of the embedded text."""
+    from hashlib import sha256  # noqa: PLC0415 (3 ms; a search needs no key)
+
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
+
+
+def clean_text(text: str) -> str:
+    """Return `text` with every lone surrogate replaced, so that any library can encode it."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

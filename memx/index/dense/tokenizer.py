@@ -1,0 +1,174 @@
+"""Unigram segmentation over a memory-mapped vocabulary, equal to the `tokenizers` library.
+
+Loading the library and its JSON costs more than a whole search. The map (see
+`vocabulary`) is a trie of characters in an open-addressed hash table, so a
+query touches a few pages of it and nothing is parsed.
+
+Formula: the segmentation of a word maximises the sum of its pieces' log
+probabilities (Kudo 2018); a character that no piece covers costs the lowest
+score of the vocabulary minus 10, and neighbouring unknown characters count as
+one token, as in the library.
+"""
+
+from __future__ import annotations
+
+from memx.errors import ModelUnavailableError
+from memx.index.dense.text import clean_text
+
+MAGIC = int.from_bytes(b"memxvm01", "little")
+HEADER_WORDS = 16
+WORD_BYTES = 8
+
+CODE_POINT_BITS = 21
+CHILD_BITS = 21
+CHILD_MASK = (1 << CHILD_BITS) - 1
+HASH_FACTOR = 0x9E3779B1
+
+NORMALIZE_NFKC = 1
+NORMALIZE_LOWERCASE = 2
+
+_UNKNOWN_CHARACTER = "\ufffd"
+# Compatibility characters younger than the library's Unicode tables: it does not decompose them.
+# The first range: `\s` of its regular expressions leaves these in the word, str.split does not.
+_REPLACED_RANGES = (
+    (0x1C, 0x1F),
+    (0x32FF, 0x32FF),
+    (0xA7F1, 0xA7F4),
+    (0xAB69, 0xAB69),
+    (0x10781, 0x107BA),
+    (0x1CCD6, 0x1CCF9),
+    (0x1E030, 0x1E06D),
+    (0x1F16C, 0x1F16C),
+    (0x1FBF0, 0x1FBF9),
+)
+REPLACED = {code: _UNKNOWN_CHARACTER for first, last in _REPLACED_RANGES for code in range(first, last + 1)}
+_REPLACED_CHARACTERS = frozenset(map(chr, REPLACED))
+
+
+def slot_of(state: int, code_point: int, mask: int) -> int:
+    """Return where the search for an edge begins; `mask` is the power-of-two table size minus one."""
+    key = (state << CODE_POINT_BITS | code_point) * HASH_FACTOR
+    return (key >> 15 ^ key) & mask
+
+
+class UnigramTokenizer:
+    """Text to token ids; unknown tokens are left out, as the model's mean leaves them out."""
+
+    def __init__(self, data: memoryview) -> None:
+        """Open a vocabulary map; raises ModelUnavailableError when it is not one."""
+        if len(data) < HEADER_WORDS * WORD_BYTES:
+            raise ModelUnavailableError("vocabulary map is truncated")
+        words = data[: HEADER_WORDS * WORD_BYTES].cast("Q")
+        if words[0] != MAGIC:
+            raise ModelUnavailableError("vocabulary map has an unknown format")
+        self.token_count, slots, self.root = words[1], words[2], words[3]
+        self.unknown_id, self.max_tokens, self.max_characters = words[4], words[5], words[6]
+        self.tokenizer_bytes, self.tokenizer_hash = words[7], words[8]
+        self.normalization = words[9]
+        self.unknown_score: float = data[10 * WORD_BYTES : 11 * WORD_BYTES].cast("d")[0]
+        scores_end = HEADER_WORDS + self.token_count
+        if len(data) != (scores_end + slots) * WORD_BYTES:
+            raise ModelUnavailableError("vocabulary map is truncated")
+        self._scores = data[HEADER_WORDS * WORD_BYTES : scores_end * WORD_BYTES].cast("d")
+        self._slots = data[scores_end * WORD_BYTES :].cast("Q")
+        self._mask = slots - 1
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of the known tokens of the part of the text that the model reads."""
+        unknown = self.unknown_id
+        return [token for token in self._ids(text) if token != unknown]
+
+    def _ids(self, text: str) -> list[int]:
+        text = clean_text(text)
+        if self.max_characters:
+            text = text[: self.max_characters]
+        limit = self.max_tokens or len(text) + 1
+        ids: list[int] = []
+        seen: dict[str, list[int]] = {}
+        for word in self._words(text):
+            if word not in seen:
+                seen[word] = self._segment(word)
+            ids += seen[word]
+            if len(ids) >= limit:
+                break
+        return ids[:limit]
+
+    def _words(self, text: str) -> list[str]:
+        """Normalise, split at white space, and mark the beginning of each word with U+2581."""
+        if text.isascii():
+            if not _REPLACED_CHARACTERS.isdisjoint(text):
+                text = text.translate(REPLACED)
+            if self.normalization & NORMALIZE_LOWERCASE:
+                text = text.lower()
+            return ["▁" + word for word in text.split()]
+        words = []
+        for word in self._normalize(text).split():
+            if "▁" not in word:
+                words.append("▁" + word)
+                continue
+            head, *rest = word.split("▁")
+            if head:
+                words.append("▁" + head)
+            words.extend("▁" + part for part in rest)
+        return words
+
+    def _normalize(self, text: str) -> str:
+        if not _REPLACED_CHARACTERS.isdisjoint(text):
+            text = text.translate(REPLACED)
+        if self.normalization & NORMALIZE_NFKC:
+            from unicodedata import normalize  # noqa: PLC0415 (ASCII queries do not need its tables)
+
+            text = normalize("NFKC", text)
+        if self.normalization & NORMALIZE_LOWERCASE:
+            # The library lowers character by character: no final sigma.
+            text = text.replace("Σ", "σ").lower()
+        return text
+
+    def _segment(self, word: str) -> list[int]:
+        """Return the best segmentation of one word (Viterbi), unknown runs fused into one id."""
+        end = len(word)
+        codes = [ord(character) for character in word]
+        best: list[float] = [0.0] * (end + 1)
+        came_from: list[int] = [-1] * (end + 1)
+        token_at: list[int] = [0] * (end + 1)
+        unknown, unknown_score, scores = self.unknown_id, self.unknown_score, self._scores
+        for start in range(end):
+            base = best[start]
+            covered = False
+            for stop, token in self._prefixes(codes, start, end):
+                score = base + scores[token]
+                if came_from[stop] < 0 or score > best[stop]:
+                    best[stop], came_from[stop], token_at[stop] = score, start, token
+                covered = covered or stop == start + 1
+            if not covered:
+                score, stop = base + unknown_score, start + 1
+                if came_from[stop] < 0 or score > best[stop]:
+                    best[stop], came_from[stop], token_at[stop] = score, start, unknown
+        ids: list[int] = []
+        at = end
+        while at > 0:
+            token = token_at[at]
+            if token != unknown or not ids or ids[-1] != unknown:
+                ids.append(token)
+            at = came_from[at]
+        ids.reverse()
+        return ids
+
+    def _prefixes(self, codes: list[int], start: int, end: int) -> list[tuple[int, int]]:
+        """Return (stop, token id) of every vocabulary piece that begins at `start`, short ones first."""
+        found = []
+        state, tokens, slots, mask = self.root, self.token_count, self._slots, self._mask
+        for at in range(start, end):
+            edge = state << CODE_POINT_BITS | codes[at]
+            key = edge * HASH_FACTOR
+            slot = (key >> 15 ^ key) & mask
+            entry = slots[slot]
+            while entry and entry >> CHILD_BITS != edge:
+                slot = (slot + 1) & mask
+                entry = slots[slot]
+            if not entry:
+                break
+            state = (entry & CHILD_MASK) - 1
+            if state < tokens:
+                found.append((at + 1, state))
+        return found

@@ -1,0 +1,295 @@
+"""The vector file: one int8 row a text, keyed by the hash of the text.
+
+A folder a model (named by its fingerprint, so another model's rows never
+mix) holds `manifest`, `rows-N` and `keys-N`. Rows are appended before their
+keys, so a key that a reader sees has its row; what a killed writer left
+behind is cut off by the next one. Compaction writes generation N+1 aside and
+swaps the manifest. It is a cache: nothing is synced to disk, and a row of
+zeros (a block that never reached the disk) counts as absent.
+"""
+
+from __future__ import annotations
+
+import os
+
+from memx.errors import IndexUnavailableError
+from memx.index.dense.scan import nearest_rows
+from memx.index.dense.text import KEY_BYTES
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+    from mmap import mmap
+
+    from memx.store.lock import Lock
+
+_HEAD = "memx-vectors 1"
+_MANIFEST = "manifest"
+_OPEN_ATTEMPTS = 5
+_FEW_KEYS = 32
+"""Up to here searching the key file beats building a table of it."""
+
+
+@record
+class _Manifest:
+    fingerprint: str
+    dimension: int
+    generation: int
+
+
+class VectorStore:
+    """Vectors of one model; readers need no lock, writers take one."""
+
+    def __init__(self, folder: str, fingerprint: str) -> None:
+        """Open the vectors of a model; a missing or foreign folder is an empty store."""
+        self.fingerprint = fingerprint
+        self.folder = os.path.join(folder, _folder_name(fingerprint))
+        self._rows_of_key: dict[bytes, int] | None = None
+        self._lookups = 0
+        self._manifest: _Manifest | None = None
+        self._rows = self._keys = memoryview(b"")
+        self._count = 0
+        self.reload()
+
+    def __len__(self) -> int:
+        """Return the number of rows, live or not."""
+        return self._count
+
+    @property
+    def dimension(self) -> int:
+        """The number of components of a row; 0 while the store is empty."""
+        return self._manifest.dimension if self._manifest else 0
+
+    def reload(self) -> None:
+        """See what other processes have added or compacted since."""
+        for _ in range(_OPEN_ATTEMPTS):
+            self._rows_of_key, self._lookups = None, 0
+            self._manifest = self._read_manifest()
+            if self._manifest is None:
+                self._rows = self._keys = memoryview(b"")
+                self._count = 0
+                return
+            try:
+                keys = _map(self._path("keys"))
+                rows = _map(self._path("rows"))
+            except FileNotFoundError:
+                continue  # compacted between the two reads
+            except OSError as error:
+                raise IndexUnavailableError("vectors cannot be read", path=self.folder) from error
+            self._keys, self._rows = keys, rows
+            self._count = min(len(keys) // KEY_BYTES, len(rows) // self._manifest.dimension)
+            return
+        self._manifest = None
+        self._rows = self._keys = memoryview(b"")
+        self._count = 0
+
+    def has(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Return those of the keys that have a vector."""
+        return {key for key in keys if self._row(key) is not None} if self._count else set()
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the vector of a key, or None."""
+        row = self._row(key)
+        return None if row is None else self._vector(row)
+
+    def get_many(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Return the vectors of those keys that have one."""
+        found = {}
+        for key in keys:
+            row = self._row(key)
+            if row is not None:
+                found[key] = self._vector(row)
+        return found
+
+    def scan(
+        self, query: bytes | None, limit: int, accept: Callable[[bytes], bool] | None = None
+    ) -> list[tuple[bytes, float]]:
+        """Return the `limit` best (key, cosine), best first, of all rows that `accept` lets pass.
+
+        Exact; zero rows are never returned. `accept` is asked for near rows
+        only: pass what is live here, because the file also holds the vectors
+        of other branches and of earlier wordings.
+        """
+        if query is None or not self._count or len(query) != self.dimension:
+            return []
+        wanted = limit
+        while True:
+            hits = self._nearest(query, wanted, limit, accept)
+            if len(hits) >= limit or wanted >= self._count:
+                return hits
+            wanted = min(wanted * 4 + 64, self._count)
+
+    def _nearest(
+        self, query: bytes, wanted: int, limit: int, accept: Callable[[bytes], bool] | None
+    ) -> list[tuple[bytes, float]]:
+        hits: list[tuple[bytes, float]] = []
+        seen = set()
+        for cosine, row in nearest_rows(query, self._rows, self._count, wanted):
+            key = bytes(self._keys[row * KEY_BYTES : (row + 1) * KEY_BYTES])
+            if key in seen or (accept is not None and not accept(key)):
+                continue
+            seen.add(key)
+            hits.append((key, cosine))
+            if len(hits) == limit:
+                break
+        return hits
+
+    def add(self, pairs: Iterable[tuple[bytes, bytes | None]]) -> int:
+        """Append the vectors whose keys are new and return how many; None (a zero vector) is left out."""
+        new = {key: row for key, row in pairs if row is not None and any(row)}
+        if not new:
+            return 0
+        _check(new)
+        with self._lock():
+            self.reload()
+            dimension = len(next(iter(new.values())))
+            if self._manifest is None:
+                self._begin(dimension)
+            elif self._manifest.dimension != dimension:
+                raise IndexUnavailableError(
+                    f"vectors have {self._manifest.dimension} components, not {dimension}", path=self.folder
+                )
+            for key in self.has(new):
+                del new[key]
+            self._append(new)
+        self.reload()
+        return len(new)
+
+    def compact(self, live: Collection[bytes]) -> int:
+        """Keep the rows of `live` only, in a new generation, and return how many rows went."""
+        with self._lock():
+            self.reload()
+            if self._manifest is None:
+                return 0
+            old, before = self._manifest, self._count
+            kept = self.get_many(dict.fromkeys(live))
+            new = _Manifest(old.fingerprint, old.dimension, old.generation + 1)
+            _write(self._path("rows", new), b"".join(kept.values()))
+            _write(self._path("keys", new), b"".join(kept))
+            self._write_manifest(new)
+            self._rows = self._keys = memoryview(b"")
+            for kind in ("rows", "keys"):
+                try:
+                    os.unlink(self._path(kind, old))
+                except OSError:
+                    pass  # Windows keeps files that another process has mapped
+        self.reload()
+        return before - len(kept)
+
+    def _row(self, key: bytes) -> int | None:
+        """Return the last row of a key whose vector is not zero."""
+        if not self._count:
+            return None
+        row = self._find(key) if self._rows_of_key is None else self._rows_of_key.get(key)
+        return row if row is not None and any(self._vector(row)) else None
+
+    def _find(self, key: bytes) -> int | None:
+        """Look a key up in the mapped file; from some number of look-ups on, through a table of it."""
+        self._lookups += 1
+        if self._lookups > _FEW_KEYS:
+            self._rows_of_key = self._table()
+            return self._rows_of_key.get(key)
+        file: mmap = self._keys.obj  # type: ignore[assignment]
+        end = self._count * KEY_BYTES
+        while (at := file.rfind(key, 0, end)) >= 0:
+            if at % KEY_BYTES == 0:
+                return at // KEY_BYTES
+            end = at + KEY_BYTES - 1
+        return None
+
+    def _table(self) -> dict[bytes, int]:
+        keys = bytes(self._keys[: self._count * KEY_BYTES])
+        return {keys[at : at + KEY_BYTES]: at // KEY_BYTES for at in range(0, len(keys), KEY_BYTES)}
+
+    def _vector(self, row: int) -> bytes:
+        return bytes(self._rows[row * self.dimension : (row + 1) * self.dimension])
+
+    def _append(self, new: dict[bytes, bytes]) -> None:
+        _append_at(self._path("rows"), self._count * self.dimension, b"".join(new.values()))
+        _append_at(self._path("keys"), self._count * KEY_BYTES, b"".join(new))
+
+    def _begin(self, dimension: int) -> None:
+        """Start a generation whose number no earlier file has."""
+        taken = [0]
+        for name in os.listdir(self.folder):
+            kind, _, number = name.partition("-")
+            if kind in ("rows", "keys") and number.isdigit():
+                taken.append(int(number))
+        manifest = _Manifest(self.fingerprint, dimension, max(taken) + 1)
+        _write(self._path("rows", manifest), b"")
+        _write(self._path("keys", manifest), b"")
+        self._write_manifest(manifest)
+        self.reload()
+
+    def _lock(self) -> Lock:
+        from memx.store.lock import Lock  # noqa: PLC0415 (readers need none)
+
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+        except OSError as error:
+            raise IndexUnavailableError("vectors cannot be written", path=self.folder) from error
+        return Lock(os.path.join(self.folder, "lock"))
+
+    def _path(self, kind: str, manifest: _Manifest | None = None) -> str:
+        manifest = manifest or self._manifest
+        generation = manifest.generation if manifest else 0
+        return os.path.join(self.folder, f"{kind}-{generation}")
+
+    def _read_manifest(self) -> _Manifest | None:
+        try:
+            with open(os.path.join(self.folder, _MANIFEST), encoding="utf-8") as file:
+                head, fingerprint, dimension, generation = file.read().splitlines()
+            manifest = _Manifest(fingerprint, int(dimension), int(generation))
+        except (OSError, ValueError):
+            return None
+        is_ours = head == _HEAD and fingerprint == self.fingerprint and manifest.dimension > 0
+        return manifest if is_ours else None
+
+    def _write_manifest(self, manifest: _Manifest) -> None:
+        lines = (_HEAD, manifest.fingerprint, str(manifest.dimension), str(manifest.generation))
+        path = os.path.join(self.folder, _MANIFEST)
+        _write(f"{path}.tmp", "\n".join(lines).encode() + b"\n")
+        os.replace(f"{path}.tmp", path)
+
+
+def _folder_name(fingerprint: str) -> str:
+    """Return a portable folder name for a fingerprint (the manifest has it in full)."""
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-.") else "_" for c in fingerprint)
+    return kept[-100:].strip(".") or "_"
+
+
+def _check(pairs: dict[bytes, bytes]) -> None:
+    lengths = {len(row) for row in pairs.values()}
+    if len(lengths) > 1 or any(len(key) != KEY_BYTES for key in pairs):
+        raise ValueError("keys have 16 bytes, and the vectors of a model one length")
+
+
+def _map(path: str) -> memoryview:
+    from mmap import ACCESS_READ, mmap  # noqa: PLC0415
+
+    with open(path, "rb") as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            return memoryview(b"")
+        return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
+
+
+def _write(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def _append_at(path: str, offset: int, data: bytes) -> None:
+    """Write `data` at `offset` and end the file there, dropping what an interrupted writer left.
+
+    Opened for update, not for appending: a torn tail must be overwritten. The
+    file is not cut first, because on Windows a mapped file cannot shrink.
+    """
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        file.write(data)
+        if file.seek(0, os.SEEK_END) > offset + len(data):
+            try:
+                file.truncate(offset + len(data))
+            except OSError:
+                pass  # mapped by another process on Windows; the key file decides the count
