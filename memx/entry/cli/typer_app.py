@@ -69,9 +69,7 @@ def _current_context() -> Any:
     return get_current_context()
 
 
-def _runner(
-    command: Command, execute: Callable[[Command, dict[str, object]], int]
-) -> Callable[..., None]:
+def _runner(command: Command, execute: Callable[[Command, dict[str, object]], int]) -> Callable[..., None]:
     def run(**values: Any) -> None:
         context = values.pop("context")
         shared = context.find_root().obj or {}

@@ -1,0 +1,56 @@
+"""`memx edit`: a bullet goes to the editor as a copy and comes back only when it is valid."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from memx.errors import MemxError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.app.project import Project
+    from memx.model import StoredBullet
+
+
+def edit_in_editor(project: Project, reference: str) -> tuple[StoredBullet, bool]:
+    """Return the bullet afterwards and whether it changed.
+
+    The edited text is kept in the state folder when it does not parse, so that
+    no keystroke is lost. Raises FrontMatterError with its line then.
+    """
+    import subprocess  # noqa: PLC0415 (start-up)
+    import tempfile  # noqa: PLC0415 (start-up)
+
+    store = project.store
+    stored = store.find(reference)
+    path = os.path.join(store.root, stored.path)
+    with open(path, "rb") as stream:
+        before = stream.read()
+    folder = os.path.join(project.state_dir, "edit")
+    os.makedirs(folder, exist_ok=True)
+    handle, copy = tempfile.mkstemp(prefix=f"{stored.bullet.id}-", suffix=".md", dir=folder)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(before)
+    command = [*shlex.split(_editor(project)), copy]
+    try:
+        status = subprocess.run(command, check=False).returncode  # noqa: S603 (the user's own editor)
+    except OSError as error:
+        raise MemxError(f"cannot start the editor {command[0]!r}", hint="set EDITOR") from error
+    if status != 0:
+        raise MemxError(f"the editor ended with {status}; nothing was changed", path=copy)
+    with open(copy, "rb") as stream:
+        after = stream.read()
+    if after == before:
+        os.unlink(copy)
+        return stored, False
+    written = store.replace(stored.path, after, kept_at=copy, now=project.now)
+    os.unlink(copy)
+    return written, True
+
+
+def _editor(project: Project) -> str:
+    for name in ("GIT_EDITOR", "VISUAL", "EDITOR"):
+        if project.environ.get(name):
+            return project.environ[name]
+    return "vi"

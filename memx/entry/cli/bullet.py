@@ -1,0 +1,200 @@
+"""`memx add`, `show`, `list`, `edit`, `rm`, `mv`: one bullet by hand."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from memx.entry.cli.command import INTEGER, Command, argument, flag, option
+from memx.errors import EXIT_EXPECTED, EXIT_OK, UsageError
+from memx.escape import show_controls
+from memx.model import SECTIONS, TYPES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.entry.cli.invocation import Invocation
+    from memx.model import StoredBullet
+
+FIELDS = (
+    option("title", "A heading."),
+    option("section", "Where it belongs (default: by its text)."),
+    option("type", "What it is (default: by its text)."),
+    option("scope", "Who may see it: global, project or workspace:NAME."),
+    option("tag", "A tag (may be repeated).", many=True),
+    option("tool", "A tool it is about (may be repeated).", many=True),
+    option("entity", "A name it is about (may be repeated).", many=True),
+    option("anchor", "A file it is about (may be repeated).", many=True),
+    option("score", "How instructive it is, 0 to 100.", kind=INTEGER),
+    flag("pin", "Never let it fade."),
+)
+
+
+def run_add(invocation: Invocation, **values: object) -> int:
+    """Store one lesson as it is written."""
+    from memx.app.add import Draft, add  # noqa: PLC0415 (start-up)
+
+    text = str(values["text"])
+    if text == "-":
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    score = values["score"]
+    if isinstance(score, int) and not 0 <= score <= 100:  # noqa: PLR2004 (a score is a per cent)
+        raise UsageError(f"a score is 0 to 100, not {score}")
+    draft = Draft(
+        text=text,
+        title=str(values["title"] or ""),
+        section=_choice("section", values["section"], SECTIONS),
+        type=_choice("type", values["type"], TYPES),
+        scope=str(values["scope"] or ""),
+        tags=_words(values["tag"]),
+        tools=_words(values["tool"]),
+        entities=_words(values["entity"]),
+        anchors=_words(values["anchor"]),
+        score=score if isinstance(score, int) else None,
+        pinned=bool(values["pin"]),
+    )
+    added = add(invocation.project, draft)
+    document = {
+        "action": added.action,
+        "id": added.id,
+        "path": added.path,
+        "conflicts": list(added.conflicts),
+        "reason": added.reason,
+    }
+    lines = [f"{added.action} {added.id} {added.path}"]
+    if values.get("explain") or added.action in ("flagged", "merged"):
+        lines += [f"  {added.reason}"] if added.reason else []
+    invocation.emit(document, map(show_controls, lines))
+    for other in added.conflicts:
+        invocation.notice(f"may conflict with {other}: memx resolve {added.id} {other}")
+    return EXIT_EXPECTED if added.action == "refused" else EXIT_OK
+
+
+def _choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
+    """Return a section or type in lower case, empty when none was given."""
+    if value is None:
+        return ""
+    text = str(value).lower()
+    if text not in allowed:
+        raise UsageError(f"unknown {name} {text!r}", hint=f"one of {', '.join(allowed)}")
+    return text
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, (list, tuple)) else ()
+
+
+def run_show(invocation: Invocation, *, bullet: str) -> int:
+    """Print one bullet file as it is."""
+    from memx.app.documents import bullet_document  # noqa: PLC0415 (start-up)
+
+    store = invocation.project.store
+    stored = store.find(bullet)
+    if invocation.json:
+        invocation.document({"bullet": bullet_document(stored)})
+        return EXIT_OK
+    with open(os.path.join(store.root, stored.path), encoding="utf-8", errors="replace") as stream:
+        text = stream.read()
+    invocation.print(show_controls(text.rstrip("\n")))
+    return EXIT_OK
+
+
+def run_list(invocation: Invocation, **values: object) -> int:
+    """Print one line a bullet."""
+    from memx.app.browse import browse  # noqa: PLC0415 (start-up)
+    from memx.app.documents import bullet_document, problem_documents  # noqa: PLC0415 (start-up)
+
+    found, problems = browse(
+        invocation.project,
+        section=_choice("section", values["section"], SECTIONS),
+        type=_choice("type", values["type"], TYPES),
+        tag=str(values["tag"] or ""),
+        scope=str(values["scope"] or ""),
+        workspace=str(values["workspace"] or ""),
+        archived=bool(values["archived"]),
+    )
+    document = {
+        "bullets": [bullet_document(stored) for stored in found],
+        "problems": problem_documents(problems),
+    }
+    invocation.emit(document, (_line(invocation, stored) for stored in found))
+    invocation.problems(problems)
+    return EXIT_OK
+
+
+def _line(invocation: Invocation, stored: StoredBullet) -> str:
+    bullet = stored.bullet
+    text = show_controls(" ".join((bullet.title or bullet.text).split()))
+    shown = text if len(text) <= 100 else text[:99] + "…"  # noqa: PLR2004 (a line of a terminal)
+    mark = " (archived)" if stored.archived else ""
+    return f"{invocation.style(bullet.id, '33')}  {bullet.section:<12} {bullet.score:>3}  {shown}{mark}"
+
+
+def run_edit(invocation: Invocation, *, bullet: str) -> int:
+    """Open a bullet in the editor and take it back only when it is valid."""
+    from memx.app.edit import edit_in_editor  # noqa: PLC0415 (start-up)
+
+    stored, changed = edit_in_editor(invocation.project, bullet)
+    invocation.print(f"{'edited' if changed else 'unchanged'} {stored.bullet.id} {stored.path}")
+    return EXIT_OK
+
+
+def run_rm(invocation: Invocation, *, bullets: tuple[str, ...]) -> int:
+    """Remove bullets from the store; git keeps them in history."""
+    store = invocation.project.store
+    found = [store.find(reference) for reference in bullets]
+    for stored in found:
+        store.remove(stored.path)
+        invocation.project.inbox.decide(stored.bullet.id, "removed")
+    document = {"removed": [{"id": stored.bullet.id, "path": stored.path} for stored in found]}
+    invocation.emit(document, (f"removed {stored.bullet.id} {stored.path}" for stored in found))
+    return EXIT_OK
+
+
+def run_mv(invocation: Invocation, *, bullet: str, section: str) -> int:
+    """Move a bullet to another section."""
+    moved = invocation.project.store.move(bullet, _choice("section", section, SECTIONS))
+    invocation.emit({"id": moved.bullet.id, "path": moved.path}, [f"moved {moved.bullet.id} {moved.path}"])
+    return EXIT_OK
+
+
+_REFERENCE = argument("bullet", "An id, a unique prefix of one, or a path.")
+
+COMMANDS = (
+    Command(
+        "add",
+        "Add one lesson; `-` reads it from standard input.",
+        run_add,
+        (
+            argument("text", "The lesson, or - for standard input."),
+            *FIELDS,
+            flag("explain", "Say what the curator decided and why."),
+        ),
+    ),
+    Command("show", "Print one bullet.", run_show, (_REFERENCE,)),
+    Command(
+        "list",
+        "List the bullets, one a line.",
+        run_list,
+        (
+            option("section", "Only this section."),
+            option("type", "Only this type."),
+            option("tag", "Only with this tag."),
+            option("scope", "Look from this scope."),
+            option("workspace", "Look from this workspace."),
+            flag("archived", "Archived bullets too."),
+        ),
+    ),
+    Command("edit", "Open a bullet in $EDITOR and validate it.", run_edit, (_REFERENCE,)),
+    Command(
+        "rm",
+        "Remove bullets (git keeps their history).",
+        run_rm,
+        (argument("bullets", "Ids, prefixes or paths.", many=True),),
+    ),
+    Command(
+        "mv",
+        "Move a bullet to another section.",
+        run_mv,
+        (_REFERENCE, argument("section", "The new section.")),
+    ),
+)

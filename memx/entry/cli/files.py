@@ -1,0 +1,61 @@
+"""`memx lint` and `memx fmt`: whole files, for people, CI and the pre-commit framework."""
+
+from __future__ import annotations
+
+import os
+
+from memx.entry.cli.command import Command, argument, flag
+from memx.errors import EXIT_EXPECTED, EXIT_OK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memx.entry.cli.invocation import Invocation
+
+
+def run_lint(invocation: Invocation, *, files: tuple[str, ...]) -> int:
+    """Name everything that is wrong in the bullets and the configuration; exit 1 when there is something."""
+    from memx.app.documents import problem_documents  # noqa: PLC0415 (start-up)
+
+    project = invocation.project
+    problems = list(project.store.lint(_store_paths(invocation, files)))
+    if not files:
+        problems += project.loaded_config.problems
+    if invocation.json:
+        invocation.document({"problems": problem_documents(problems)})
+    else:
+        invocation.problems(problems)
+    return EXIT_EXPECTED if problems else EXIT_OK
+
+
+def run_fmt(invocation: Invocation, *, files: tuple[str, ...], check: bool) -> int:
+    """Bring bullets into the canonical form and to their section's folder; exit 1 when one changed."""
+    from memx.app.format import format_bullets  # noqa: PLC0415 (start-up)
+
+    changed, problems = format_bullets(invocation.project, _store_paths(invocation, files), check=check)
+    verb = "would format" if check else "formatted"
+    invocation.emit({"changed": changed}, (f"{verb} {path}" for path in changed))
+    invocation.problems(problems)
+    return EXIT_EXPECTED if changed or problems else EXIT_OK
+
+
+def _store_paths(invocation: Invocation, files: Sequence[str]) -> list[str] | None:
+    """Return paths relative to the store's root for files named from the working folder; None for all."""
+    if not files:
+        return None
+    root = invocation.project.store.root
+    return [os.path.relpath(os.path.join(invocation.directory, name), root) for name in files]
+
+
+_FILES = argument("files", "Files (default: the whole store).", required=False, many=True)
+
+COMMANDS = (
+    Command("lint", "Check bullets: form, ids, anchors, secrets, conflict markers.", run_lint, (_FILES,)),
+    Command(
+        "fmt",
+        "Bring bullets into the canonical form.",
+        run_fmt,
+        (_FILES, flag("check", "Change nothing, only say what would change.")),
+    ),
+)

@@ -1,0 +1,168 @@
+"""`memx inbox` and `memx review`: what was learnt, and what of it is kept."""
+
+from __future__ import annotations
+
+import sys
+
+from memx.entry.cli.command import INTEGER, Command, flag, option
+from memx.errors import EXIT_OK, UsageError
+from memx.escape import show_controls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memx.entry.cli.invocation import Invocation
+    from memx.model import Candidate
+
+_HELP = """\
+y - accept this candidate
+e - edit its text, then accept it
+m - merge it into a bullet that you name
+n - reject it for good
+s - skip it for now
+q - quit; the rest stays in the inbox
+? - this help"""
+
+
+def run_inbox(invocation: Invocation, *, max_results: int | None) -> int:
+    """List the candidates, the most instructive first."""
+    from memx.app.documents import candidate_document  # noqa: PLC0415 (start-up)
+    from memx.app.review import waiting  # noqa: PLC0415 (start-up)
+
+    candidates = waiting(invocation.project)[:max_results]
+    document = {"candidates": [candidate_document(candidate) for candidate in candidates]}
+    invocation.emit(document, _lines(invocation, candidates))
+    if candidates and not invocation.json:
+        invocation.notice("memx review walks through them")
+    return EXIT_OK
+
+
+def _lines(invocation: Invocation, candidates: list[Candidate]) -> Iterator[str]:
+    for candidate in candidates:
+        text = show_controls(" ".join(candidate.text.split()))
+        score = f"{candidate.score:>3}"
+        yield f"{invocation.style(candidate.id, '33')}  {candidate.section:<12} {score}  {text}"
+
+
+def run_review(
+    invocation: Invocation, *, accept: tuple[str, ...], reject: tuple[str, ...], all_: bool
+) -> int:
+    """Walk through the inbox, or settle the candidates that are named."""
+    from memx.app.review import find_candidate, waiting  # noqa: PLC0415 (start-up)
+
+    project = invocation.project
+    if all_ and (accept or reject):
+        raise UsageError("--all goes without --accept and --reject")
+    if accept or reject or all_:
+        taken = waiting(project) if all_ else [find_candidate(project, name) for name in accept]
+        refused = [find_candidate(project, name) for name in reject]
+        return _settle(invocation, taken, refused)
+    if not invocation.is_interactive or invocation.json:
+        raise UsageError("review needs a terminal", hint="memx review --accept ID, --reject ID or --all")
+    return _walk(invocation)
+
+
+def _settle(invocation: Invocation, taken: list[Candidate], refused: list[Candidate]) -> int:
+    from memx.app.review import accept, reject  # noqa: PLC0415 (start-up)
+
+    results: list[dict[str, object]] = []
+    for candidate in taken:
+        added = accept(invocation.project, candidate)
+        results.append({"id": added.id, "action": added.action, "path": added.path})
+    for candidate in refused:
+        reject(invocation.project, candidate)
+        results.append({"id": candidate.id, "action": "rejected", "path": ""})
+    lines = (f"{result['action']} {result['id']} {result['path']}".rstrip() for result in results)
+    invocation.emit({"results": results}, lines)
+    return EXIT_OK
+
+
+def _walk(invocation: Invocation) -> int:
+    from memx.app.review import waiting  # noqa: PLC0415 (start-up)
+
+    candidates = waiting(invocation.project)
+    if not candidates:
+        invocation.notice("the inbox is empty")
+    for number, candidate in enumerate(candidates, 1):
+        invocation.print(f"\n({number}/{len(candidates)}) {candidate.section} {candidate.type}")
+        invocation.print(f"rule {candidate.rule}, score {candidate.score}, {candidate.source}")
+        invocation.print(invocation.style(show_controls(candidate.text), "1"))
+        while True:
+            answer = _ask("accept, edit, merge, reject, skip, quit [y,e,m,n,s,q,?]? ")
+            if answer in ("q", ""):
+                return EXIT_OK
+            if answer == "?":
+                invocation.print(_HELP)
+            elif _answer(invocation, candidate, answer):
+                break
+    return EXIT_OK
+
+
+def _ask(question: str) -> str:
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    return line.strip().lower()[:1] or ("s" if line else "")
+
+
+def _answer(invocation: Invocation, candidate: Candidate, answer: str) -> bool:
+    """Do what the reviewer said; False when it has to be asked again."""
+    from memx.app import review  # noqa: PLC0415 (start-up)
+
+    project = invocation.project
+    if answer == "s":
+        return True
+    if answer == "n":
+        review.reject(project, candidate)
+        return True
+    if answer == "m":
+        return _merge_into(invocation, candidate)
+    if answer not in ("y", "e"):
+        return False
+    text = ""
+    if answer == "e":
+        from memx.app.edit import edit_text  # noqa: PLC0415 (start-up)
+
+        text = edit_text(project, candidate.text)
+    added = review.accept(project, candidate, text=text)
+    invocation.print(f"{added.action} {added.id} {added.path}")
+    return True
+
+
+def _merge_into(invocation: Invocation, candidate: Candidate) -> bool:
+    from memx.app.curate import merge_candidate  # noqa: PLC0415 (start-up)
+    from memx.errors import MemxError  # noqa: PLC0415 (start-up)
+
+    sys.stderr.write("merge into which bullet? ")
+    sys.stderr.flush()
+    reference = sys.stdin.readline().strip()
+    if not reference:
+        return False
+    try:
+        merged = merge_candidate(invocation.project, candidate, reference)
+    except MemxError as error:
+        invocation.notice(str(error))
+        return False
+    invocation.print(f"merged {merged.id} {merged.path}")
+    return True
+
+
+COMMANDS = (
+    Command(
+        "inbox",
+        "List the candidates that commits and sessions taught.",
+        run_inbox,
+        (option("max_results", "At most N.", short="-n", kind=INTEGER, metavar="N"),),
+    ),
+    Command(
+        "review",
+        "Walk through the candidates as `git add -p` does.",
+        run_review,
+        (
+            option("accept", "Accept this candidate (may be repeated).", many=True, metavar="ID"),
+            option("reject", "Reject this candidate (may be repeated).", many=True, metavar="ID"),
+            flag("all_", "Accept every candidate."),
+        ),
+    ),
+)

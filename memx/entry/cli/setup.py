@@ -1,0 +1,101 @@
+"""`memx init`, `trust`, `doctor`, `reindex`: making and mending."""
+
+from __future__ import annotations
+
+from memx.entry.cli.command import Command, flag
+from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.entry.cli.invocation import Invocation
+
+
+def run_init(invocation: Invocation, *, user: bool, no_hooks: bool) -> int:
+    """Create the store, hooks and merge driver; safe to repeat."""
+    from memx.app.initialise import initialise, initialise_user_store  # noqa: PLC0415 (start-up)
+
+    if user:
+        done = initialise_user_store(invocation.environ)
+    else:
+        done = initialise(invocation.project, hooks=not no_hooks)
+    document = {"root": done.root, "created": list(done.created), "notes": list(done.notes)}
+    verb = "created" if done.created else "already there:"
+    invocation.emit(document, [f"{verb} {done.root}"])
+    for note in done.notes:
+        invocation.notice(note)
+    return EXIT_OK
+
+
+def run_trust(invocation: Invocation, *, yes: bool) -> int:
+    """Approve the committed configuration as it is now, on this machine."""
+    from memx.app.trust import config_digest, trust  # noqa: PLC0415 (start-up)
+    from memx.config import NEEDS_TRUST  # noqa: PLC0415 (start-up)
+
+    digest = config_digest(invocation.project)
+    if not digest:
+        raise MemxError("there is no committed configuration to trust", path=invocation.project.store_root)
+    invocation.notice(
+        f"{invocation.project.store_root}/config.yml may then set {', '.join(sorted(NEEDS_TRUST))}"
+    )
+    if not (yes or invocation.confirm("trust it as it is now?")):
+        raise MemxError("nothing was trusted", hint="memx trust --yes")
+    trust(invocation.project)
+    invocation.emit({"digest": digest}, [f"trusted {digest[:12]}"])
+    return EXIT_OK
+
+
+def run_doctor(invocation: Invocation) -> int:
+    """Check everything that memx needs; exit 1 when something is wrong."""
+    from memx.app.doctor import examine  # noqa: PLC0415 (start-up)
+
+    checks = examine(invocation.project)
+    document = {
+        "checks": [
+            {"name": check.name, "ok": check.is_ok, "detail": check.detail, "hint": check.hint}
+            for check in checks
+        ]
+    }
+    lines = (
+        f"{'ok  ' if check.is_ok else 'FAIL'}  {check.name:<14} {check.detail}"
+        + (f"\n      hint: {check.hint}" if check.hint and not check.is_ok else "")
+        for check in checks
+    )
+    invocation.emit(document, lines)
+    return EXIT_OK if all(check.is_ok for check in checks) else EXIT_EXPECTED
+
+
+def run_reindex(invocation: Invocation, *, rebuild: bool) -> int:
+    """Bring the index up to the files, or build it anew."""
+    from memx.app.reindex import reindex  # noqa: PLC0415 (start-up)
+
+    done = reindex(invocation.project, rebuild=rebuild)
+    document = {"bullets": done.bullets, "embedded": done.embedded}
+    invocation.emit(document, [f"{done.bullets} bullets, {done.embedded} embedded anew"])
+    invocation.problems(done.problems)
+    return EXIT_OK
+
+
+COMMANDS = (
+    Command(
+        "init",
+        "Create the store here, with hooks and merge driver.",
+        run_init,
+        (
+            flag("user", "The user's own store, for lessons of every project."),
+            flag("no_hooks", "Install no git hooks."),
+        ),
+    ),
+    Command(
+        "trust",
+        "Approve this repository's committed configuration on this machine.",
+        run_trust,
+        (flag("yes", "Do not ask.", short="-y"),),
+    ),
+    Command("doctor", "Check the store, git, hooks, index and model.", run_doctor),
+    Command(
+        "reindex",
+        "Bring the index up to the files.",
+        run_reindex,
+        (flag("rebuild", "Build it anew."),),
+    ),
+)

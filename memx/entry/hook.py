@@ -1,0 +1,83 @@
+"""The process behind every git hook: it starts fast, has a deadline and never stops git.
+
+Exit 0 whatever happens, save BLOCKED when pre-commit refuses: a code of its
+own, so that a crash (1) or a missing program (127) is never taken for a refusal.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+BLOCKED = 10
+GUARD = "MEMX_HOOK"
+DEADLINE_S = 5
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one hook: its name, then git's own arguments for it; returns the exit code."""
+    name = argv[0] if argv else ""
+    try:
+        _start_deadline(name, DEADLINE_S)
+        return _run(name, list(argv[1:]), os.environ)
+    except KeyboardInterrupt:
+        return 0
+    except Exception as error:  # noqa: BLE001 (one of the entry points: a hook must not stop git)
+        _say(f"memx: {name} skipped: {error or type(error).__name__}")
+        return 0
+
+
+def _run(name: str, arguments: list[str], environ: Mapping[str, str]) -> int:
+    from memx.repo.discovery import discover  # noqa: PLC0415 (after the deadline has begun)
+
+    repository = discover(os.getcwd(), environ)
+    if repository is None or not os.path.isdir(os.path.join(repository.worktree, ".memx")):
+        return 0
+    from memx.app import hooks  # noqa: PLC0415 (only where there is a store)
+
+    os.environ[GUARD] = name
+    if name == "pre-commit":
+        return BLOCKED if hooks.pre_commit(repository, environ) else 0
+    if name == "post-commit":
+        hooks.post_commit(repository, environ)
+    elif name == "post-checkout":
+        hooks.post_checkout(repository, environ, *(arguments + [""] * 3)[:3])
+    elif name == "post-merge":
+        hooks.post_merge(repository, environ)
+    elif name == "post-rewrite":
+        hooks.post_rewrite(repository, environ, sys.stdin.buffer.read())
+    elif name == "background":
+        hooks.background(repository, environ, arguments)
+    return 0
+
+
+def _start_deadline(name: str, seconds: int) -> None:
+    """End the process quietly after `seconds`; the detached work has no deadline."""
+    # `signal` is a 10 ms import for two enums; the built-in module below it is already loaded.
+    import _signal  # noqa: PLC0415, PLC2701
+
+    if name == "background" or not hasattr(_signal, "alarm"):
+        return
+
+    def give_up(_number: int, _frame: object) -> None:
+        _say(f"memx: {name} skipped: it took longer than {seconds} s")
+        os._exit(0)
+
+    _signal.signal(_signal.SIGALRM, give_up)
+    _signal.alarm(seconds)
+
+
+def _say(line: str) -> None:
+    try:
+        sys.stderr.write(line.replace("\n", " ") + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass  # nobody listens; that is no reason to fail
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
