@@ -1,0 +1,87 @@
+"""Files that are replaced whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import time
+
+TEMPORARY_PREFIX = ".memx-tmp-"
+"""Hidden and without `.md`: no scan takes an unfinished file for a bullet."""
+
+_STALE_SECONDS = 3600.0
+
+
+def write_atomically(path: str, data: bytes, *, durable: bool = True) -> None:
+    """Replace a file; keep the mode of the one there, else follow the umask; fsync when `durable`.
+
+    Raises OSError; then the old file is untouched and no temporary file is left.
+    """
+    folder = os.path.dirname(path)
+    temporary = os.path.join(folder, f"{TEMPORARY_PREFIX}{os.getpid()}-{os.urandom(6).hex()}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(temporary, flags, 0o666)
+    except FileNotFoundError:
+        os.makedirs(folder, exist_ok=True)
+        descriptor = os.open(temporary, flags, 0o666)
+    try:
+        try:
+            _copy_mode(path, descriptor)
+            _write_all(descriptor, data)
+            if durable:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path)
+    except BaseException:
+        _unlink_if_there(temporary)
+        raise
+    if durable:
+        sync_folder(folder)
+
+
+def sync_folder(folder: str) -> None:
+    """Make renames and removals in a folder durable where the system can."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        # Some network file systems refuse to sync a folder; the file itself is safe.
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def remove_stale_temporaries(folder: str) -> int:
+    """Remove what killed writers left in a folder more than an hour ago; return how many."""
+    oldest = time.time() - _STALE_SECONDS
+    removed = 0
+    for entry in os.scandir(folder):
+        if entry.name.startswith(TEMPORARY_PREFIX) and entry.stat(follow_symlinks=False).st_mtime < oldest:
+            _unlink_if_there(entry.path)
+            removed += 1
+    return removed
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _copy_mode(path: str, descriptor: int) -> None:
+    try:
+        mode = os.stat(path).st_mode & 0o7777
+    except FileNotFoundError:
+        return
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, mode)
+
+
+def _unlink_if_there(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return

@@ -1,0 +1,48 @@
+"""Paths that stay inside the store, whoever wrote them."""
+
+from __future__ import annotations
+
+import os
+
+from memx.errors import UnsafePathError
+
+
+def refuse_unsafe(path: str, what: str = "path") -> None:
+    """Raise UnsafePathError unless `path` is relative, with forward slashes and no way up, on every platform."""
+    reason = _reason(path)
+    if reason:
+        shown = path.encode("ascii", "backslashreplace").decode()
+        hint = "use a relative path inside the repository, with forward slashes"
+        raise UnsafePathError(f"the {what} {reason}", path=shown, hint=hint)
+
+
+def resolve_inside(root: str, path: str) -> str:
+    """Return the absolute path of a relative one; raise UnsafePathError when it leaves `root`, links included."""
+    refuse_unsafe(path)
+    full = os.path.join(root, *path.split("/"))
+    real_root = os.path.realpath(root)
+    real_folder = os.path.realpath(os.path.dirname(full))
+    if real_folder != real_root and not real_folder.startswith(real_root.rstrip(os.sep) + os.sep):
+        raise UnsafePathError("a symbolic link leads out of the store", path=path)
+    if os.path.islink(full):
+        raise UnsafePathError("the file is a symbolic link", path=path, hint="put the file itself there")
+    return full
+
+
+def _reason(path: str) -> str:
+    if not path:
+        return "is empty"
+    if not path.isprintable() and any(ord(c) < 32 or ord(c) == 127 for c in path):  # noqa: PLR2004 (C0 and DEL)
+        return "holds a control character"
+    if path[0] == "/" or path[0] == "~":
+        return "is not relative"
+    if "\\" in path:
+        return "holds a backslash"
+    if path[1:2] == ":" and path[0].isalpha():
+        return "names a drive"
+    parts = path.split("/")
+    if ".." in parts:
+        return "leads out of the repository"
+    if "." in parts or "" in parts:
+        return "is not in its shortest form"
+    return ""
