@@ -1,0 +1,87 @@
+"""Find lessons about one subject that cannot both hold.
+
+Two ways: the fitted probability over the pair's features, and the rule of
+sufficiency ("10 is enough" against "at least 50"), which holds whatever the
+similarity, even when one text leaves its subject out.
+"""
+
+from __future__ import annotations
+
+from memx.curator.features import Comparison
+from memx.curator.similarity import probability
+from memx.curator.tokens import Analysis, Unit
+from memx.record import record
+
+THRESHOLD = 0.35
+"""Probability from which a pair is flagged; chosen on the development pairs, cross-validated."""
+_FRAGMENT_WEIGHT = 2.5
+_SHARED_SUBJECT = 0.3
+
+
+@record
+class Finding:
+    """Whether two texts contradict each other, how sure that is, and why."""
+
+    is_contradiction: bool
+    probability: float
+    reason: str
+
+
+def contradict(comparison: Comparison, cosine: float) -> Finding:
+    """Test one pair; never looks at similarity."""
+    told = sufficiency(comparison)
+    if told:
+        return Finding(True, 1.0, told)  # noqa: FBT003 (a record's field)
+    chance = probability("contradiction", comparison, cosine)
+    return Finding(chance >= THRESHOLD, chance, _reason(comparison))
+
+
+def sufficiency(comparison: Comparison) -> str:
+    """Return a reason when one text calls a quantity enough and the other demands more of it, else an empty text."""
+    for enough, demand in ((comparison.a, comparison.b), (comparison.b, comparison.a)):
+        if enough.axes.get("adequacy") != 1 or demand.axes.get("adequacy") != -1:
+            continue
+        pair = _more(enough, demand)
+        if pair and _may_share_subject(comparison):
+            low, high = (
+                text.text[unit.start : unit.end] for text, unit in zip((enough, demand), pair, strict=True)
+            )
+            return f"{low} is called enough, the other asks for at least {high}"
+    return ""
+
+
+def _more(enough: Analysis, demand: Analysis) -> tuple[Unit, Unit] | None:
+    for low in enough.units:
+        for high in demand.units:
+            if low.kind == high.kind == "number" and low.value < high.value and _comparable(low, high):
+                return (low, high)
+    return None
+
+
+def _comparable(a: Unit, b: Unit) -> bool:
+    return a.dimension == b.dimension or {a.dimension, b.dimension} <= {"", "count"}
+
+
+def _may_share_subject(comparison: Comparison) -> bool:
+    """Tell whether the texts share words, or one of them names no subject of its own."""
+    if comparison.families or comparison.hard:
+        return False
+    if comparison.vector[0] >= _SHARED_SUBJECT:
+        return True
+    return any(_own_weight(text) < _FRAGMENT_WEIGHT for text in (comparison.a, comparison.b))
+
+
+def _own_weight(text: Analysis) -> float:
+    return sum(unit.weight for unit in text.units if unit.kind != "number")
+
+
+def _reason(comparison: Comparison) -> str:
+    if comparison.axes:
+        return f"opposite advice ({', '.join(comparison.axes)})"
+    if comparison.turned:
+        unit = comparison.turned[0][0]
+        return f"one affirms what the other turns down: {comparison.a.text[unit.start : unit.end]!r}"
+    if comparison.values:
+        a, b = comparison.values[0]
+        return f"{comparison.a.text[a.start : a.end]!r} against {comparison.b.text[b.start : b.end]!r}"
+    return "same subject, another conclusion"

@@ -1,0 +1,189 @@
+"""The numbers that describe a pair of lessons, in a fixed order with readable names.
+
+They are symmetric in the two texts. Both calibrated models (`similarity`,
+`contradiction`) are weighted sums of these and of nothing else.
+"""
+
+from __future__ import annotations
+
+from memx.curator.align import Alignment, Swap, align, family_differences, hard_differences, opposite
+from memx.curator.tokens import HARD, Analysis, Unit
+from memx.curator.words import opposites
+from memx.record import record
+
+NAMES = (
+    "cosine",
+    "cosine_x_overlap",
+    "overlap_low",
+    "overlap_high",
+    "in_order",
+    "shared_hard",
+    "left_hard_one_side",
+    "hard_both_sides",
+    "family_both_sides",
+    "name_swaps",
+    "loose_swaps",
+    "value_differs",
+    "value_shared",
+    "stance_against",
+    "stance_along",
+    "strong_opposites",
+    "weak_opposites",
+    "opposite_swaps",
+    "change_told",
+    "cross_language",
+    "other_differences",
+    "value_alone",
+    "left_names_both",
+    "stance_share",
+)
+_MOST = 3.0  # a count says no more beyond this
+_QUANTITY = ("number", "clock", "version", "label")
+
+
+@record
+class Comparison:
+    """One pair, compared: the alignment and the evidence that was found in it."""
+
+    a: Analysis
+    b: Analysis
+    alignment: Alignment
+    values: tuple[tuple[Unit, Unit], ...]
+    """Quantities of one dimension that differ."""
+    hard: dict[str, tuple[Unit, Unit]]
+    families: dict[str, tuple[str, str]]
+    swaps: tuple[Swap, ...]
+    """Swapped names: not numbers, not opposites, aligned on both sides or hard."""
+    turned: tuple[tuple[Unit, Unit], ...]
+    """Aligned units on which the two texts take opposite sides."""
+    axes: tuple[str, ...]
+    """Axes of opposites on which the texts stand on opposite sides."""
+    vector: tuple[float, ...]
+    """Features without the cosine, in the order of NAMES[2:]."""
+
+
+def compare(a: Analysis, b: Analysis) -> Comparison:
+    """Compare two texts; the order of the arguments does not matter to `vector`."""
+    if (b.text, b.lang) < (a.text, a.lang):
+        a, b = b, a
+    alignment = align(a, b)
+    hard = hard_differences(alignment)
+    families = family_differences(a, b)
+    values = _value_differences(alignment)
+    turned, along = _stances(a, b, alignment)
+    axes = tuple(sorted(axis for axis, sign in a.axes.items() if sign and b.axes.get(axis) == -sign))
+    swaps = tuple(swap for swap in alignment.swaps if _is_name_swap(swap))
+    vector = _vector(a, b, alignment, hard, families, values, turned, along, axes, swaps)
+    return Comparison(a, b, alignment, values, hard, families, swaps, turned, axes, vector)
+
+
+def _vector(
+    a: Analysis,
+    b: Analysis,
+    alignment: Alignment,
+    hard: dict[str, tuple[Unit, Unit]],
+    families: dict[str, tuple[str, str]],
+    values: tuple[tuple[Unit, Unit], ...],
+    turned: tuple[tuple[Unit, Unit], ...],
+    along: float,
+    axes: tuple[str, ...],
+    swaps: tuple[Swap, ...],
+) -> tuple[float, ...]:
+    overlap_a = alignment.matched_a / a.weight if a.weight else 0.0
+    overlap_b = alignment.matched_b / b.weight if b.weight else 0.0
+    strong = [axis for axis in axes if axis in opposites().strong]
+    against = sum(unit.weight for unit, _ in turned)
+    left_hard_a, left_hard_b = _hard_count(alignment.left_a), _hard_count(alignment.left_b)
+    shared_hard = sum(a.units[i].kind in HARD or a.units[i].kind == "name" for i, _ in alignment.partners)
+    shared_values = sum(a.units[i].kind in _QUANTITY for i, _ in alignment.partners)
+    others = len(swaps) + len(hard) + len(families)
+    names = min(_name_count(alignment.left_a), _name_count(alignment.left_b))
+    loose = sum(not (swap in swaps) and swap.a.kind not in _QUANTITY for swap in alignment.swaps)
+    return (
+        min(overlap_a, overlap_b),
+        max(overlap_a, overlap_b),
+        alignment.in_order,
+        min(shared_hard, _MOST),
+        min(abs(left_hard_a - left_hard_b), _MOST),
+        min(min(left_hard_a, left_hard_b), _MOST),
+        float(len(families)),
+        min(len(swaps), _MOST),
+        min(loose, _MOST),
+        min(len(values), 2.0),
+        min(shared_values, 2.0),
+        min(against, 4.0),
+        min(along, 8.0) / 2,
+        min(len(strong), 2.0),
+        min(len(axes) - len(strong), 2.0),
+        float(sum(opposite(swap.a, swap.b) for swap in alignment.swaps)),
+        float(a.has_change or b.has_change),
+        float(a.lang != b.lang),
+        min(others, _MOST),
+        float(bool(values) and not others),
+        min(names, 2.0),
+        against / (against + along) if against else 0.0,
+    )
+
+
+def features(comparison: Comparison, cosine: float) -> tuple[float, ...]:
+    """Return the values of NAMES for one pair; cosine in -1..1, below 0 counts as 0."""
+    near = min(1.0, max(0.0, cosine))
+    return (near, near * comparison.vector[0], *comparison.vector)
+
+
+def _hard_count(units: tuple[Unit, ...]) -> int:
+    return sum(unit.kind in HARD for unit in units)
+
+
+def _name_count(units: tuple[Unit, ...]) -> int:
+    return sum(unit.kind == "name" for unit in units)
+
+
+def _value_differences(alignment: Alignment) -> tuple[tuple[Unit, Unit], ...]:
+    found = []
+    rest = [unit for unit in alignment.left_b if unit.kind in _QUANTITY]
+    for unit in alignment.left_a:
+        if unit.kind not in _QUANTITY:
+            continue
+        other = next((u for u in rest if (u.kind, u.dimension) == (unit.kind, unit.dimension)), None)
+        if other is not None:
+            rest.remove(other)
+            found.append((unit, other))
+    return tuple(found)
+
+
+def _is_name_swap(swap: Swap) -> bool:
+    kinds = {swap.a.kind, swap.b.kind}
+    if kinds & set(_QUANTITY) or opposite(swap.a, swap.b):
+        return False
+    if swap.a.kind == swap.b.kind and (swap.a.kind in HARD or swap.a.kind == "name"):
+        return True
+    return swap.flanks == 2 and min(swap.a.weight, swap.b.weight) > 0.4  # noqa: PLR2004 (both sides; not a light word)
+
+
+def _stances(a: Analysis, b: Analysis, alignment: Alignment) -> tuple[tuple[tuple[Unit, Unit], ...], float]:
+    """Return aligned units with opposite stances, and the weight of those that agree."""
+    stance_b = _stance_by_key(b)
+    stance_a = _stance_by_key(a)
+    turned, along = [], 0.0
+    seen: set[str] = set()
+    for i, j in alignment.partners:
+        left, right = a.units[i], b.units[j]
+        if left.keys[0] in seen:
+            continue
+        seen.add(left.keys[0])
+        product = stance_a[left.keys[0]] * stance_b[right.keys[0]]
+        if product < 0:
+            turned.append((left, right))
+        elif product > 0:
+            along += left.weight
+    return tuple(turned), along
+
+
+def _stance_by_key(analysis: Analysis) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for unit in analysis.units:
+        key, stance = unit.keys[0], unit.stance
+        known = found.get(key, 0)
+        found[key] = stance if known in (0, stance) else known if stance == 0 else -2
+    return {key: 0 if stance == -2 else stance for key, stance in found.items()}  # noqa: PLR2004 (both sides)

@@ -1,0 +1,63 @@
+"""The evidence gate: facts in which two lessons differ, each of which forbids to merge them.
+
+Merging is only safe when numbers, names and direction agree; a static vector
+hardly sees any of them. The gate answers with readable reasons.
+"""
+
+from __future__ import annotations
+
+from memx.curator.features import Comparison
+from memx.curator.words import opposites
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.curator.tokens import Unit
+
+OPPOSING = frozenset({"value", "negation", "opposite"})
+"""Kinds of veto that speak of a contradiction; the others speak of two different subjects."""
+_KIND_NAMES = {
+    "ident": "identifier",
+    "path": "path",
+    "flag": "flag",
+    "hash": "commit",
+    "label": "number",
+    "version": "version",
+    "code": "name",
+    "name": "name",
+}
+_TURNED_WEIGHT = 1.3
+
+
+@record
+class Veto:
+    """One reason against a merge: its kind and the words of either side."""
+
+    kind: str
+    a: str
+    b: str
+
+    def __str__(self) -> str:
+        """Return the reason as one line."""
+        return (
+            f"{self.kind} differs: {self.a!r} / {self.b!r}"
+            if self.a != self.b
+            else f"{self.kind}: {self.a!r}"
+        )
+
+
+def evidence(comparison: Comparison) -> tuple[Veto, ...]:
+    """Return every fact in which the two texts differ, most telling first; empty: nothing speaks against a merge."""
+    found = [Veto(family, *members) for family, members in comparison.families.items()]
+    found += [_veto(_KIND_NAMES.get(kind, kind), comparison, *pair) for kind, pair in comparison.hard.items()]
+    found += [_veto("value", comparison, *pair) for pair in comparison.values]
+    found += [_veto("wording", comparison, swap.a, swap.b) for swap in comparison.swaps]
+    found += [
+        _veto("negation", comparison, *pair) for pair in comparison.turned if pair[0].weight >= _TURNED_WEIGHT
+    ]
+    found += [Veto("opposite", axis, axis) for axis in comparison.axes if axis in opposites().strong]
+    return tuple(dict.fromkeys(found))
+
+
+def _veto(kind: str, comparison: Comparison, a: Unit, b: Unit) -> Veto:
+    return Veto(kind, comparison.a.text[a.start : a.end], comparison.b.text[b.start : b.end])

@@ -1,0 +1,71 @@
+"""Decide what happens to two lessons: contradiction, then the evidence gate, then the tiers."""
+
+from __future__ import annotations
+
+from memx.config import CuratorConfig
+from memx.curator.contradiction import contradict
+from memx.curator.features import Comparison, compare
+from memx.curator.gate import OPPOSING, evidence
+from memx.curator.similarity import says_the_same, similarity
+from memx.curator.tokens import analyse
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.model import Bullet
+
+MERGE, CONFLICT, INDEPENDENT = "merge", "conflict", "independent"
+ADVICE = "confirm which practice is right and delete the outdated one"
+
+
+@record
+class Verdict:
+    """What the Curator decided for a pair, and on what grounds."""
+
+    similarity: float
+    cosine: float
+    action: str
+    """merge, conflict or independent."""
+    contradiction: bool
+    veto: tuple[str, ...]
+    """The gate's reasons against a merge, whether or not one was near."""
+    reason: str
+
+
+def tier(similarity: float, config: CuratorConfig) -> str:
+    """Return the action for a calibrated similarity alone; the limits are inclusive."""
+    if similarity >= config.merge_threshold:
+        return MERGE
+    return CONFLICT if similarity >= config.conflict_threshold else INDEPENDENT
+
+
+def judge(a: Bullet, b: Bullet, cosine: float, config: CuratorConfig) -> Verdict:
+    """Judge two bullets by their texts; cosine is the exact one of their vectors, -1..1."""
+    return judge_texts(a.text, b.text, cosine, config)
+
+
+def judge_texts(a: str, b: str, cosine: float, config: CuratorConfig) -> Verdict:
+    """Judge two texts; symmetric in them."""
+    if a == b:
+        return Verdict(1.0, cosine, tier(1.0, config), False, (), "the same text")  # noqa: FBT003 (a field)
+    return judge_comparison(compare(analyse(a), analyse(b)), cosine, config)
+
+
+def judge_comparison(comparison: Comparison, cosine: float, config: CuratorConfig) -> Verdict:
+    """Judge a pair that was compared before."""
+    score = similarity(comparison, cosine)
+    if says_the_same(comparison):
+        return Verdict(score, cosine, tier(score, config), False, (), "the same words")  # noqa: FBT003 (a field)
+    vetoes = evidence(comparison)
+    reasons = tuple(str(veto) for veto in vetoes)
+    found = contradict(comparison, cosine)
+    if found.is_contradiction:
+        reason = f"contradiction: {found.reason}; {ADVICE}"
+        return Verdict(score, cosine, CONFLICT, True, reasons, reason)  # noqa: FBT003 (a field)
+    action = tier(score, config)
+    if action == MERGE and vetoes:
+        opposed = any(veto.kind in OPPOSING for veto in vetoes)
+        return Verdict(
+            score, cosine, CONFLICT if opposed else INDEPENDENT, opposed, reasons, f"not merged: {reasons[0]}"
+        )
+    return Verdict(score, cosine, action, False, reasons, f"similarity {score:.2f}: {action}")  # noqa: FBT003 (a field)

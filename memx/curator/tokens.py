@@ -1,0 +1,487 @@
+"""What a lesson's text says: its content words, names, facts, and which side it takes.
+
+`analyse` reads a text once into an `Analysis`; a pair of them is compared in
+align.py. Pure, bounded memory of recent texts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from memx.curator import words
+from memx.record import record
+
+HARD = frozenset({"ident", "path", "flag", "hash", "label", "version", "code", "family"})
+"""Kinds of unit that name one particular thing: two different ones are two things."""
+
+_WEIGHT = {"ident": 2.0, "path": 2.0, "flag": 2.0, "hash": 2.0, "label": 2.0, "version": 1.6, "code": 1.5,
+           "name": 1.4, "number": 1.2, "clock": 1.2, "word": 1.0}  # fmt: skip
+_LIGHT_WEIGHT = 0.35
+_HAN_CHARACTER_WEIGHT = 0.45
+_PREFIX = 5
+_CACHE_TEXTS = 8192
+_LONGEST_TEXT = 4000  # characters looked at; a lesson is a few sentences
+
+_L = "A-Za-zÀ-ÖØ-öø-ÿ"
+_TOKEN = re.compile(
+    rf"""
+    (?P<url>https?://[^\s`)，。]+)
+  | (?P<date>\b\d{{4}}-\d{{2}}-\d{{2}}\b)
+  | (?P<flag>(?<![\w\-])--?[A-Za-z][A-Za-z0-9\-_:+]*)
+  | (?P<ticket>\#\d+|\b[A-Z]{{2,8}}-\d+\b)
+  | (?P<hash>\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{{7,40}}\b)
+  | (?P<ip>\b\d+\.\d+\.\d+\.\d+(?::\d+)?)
+  | (?P<path>(?:[A-Za-z0-9_.@~$%{{}}\-]*[/\\])+[A-Za-z0-9_.@*{{}}\-]+/?)
+  | (?P<clock>(?<![\d:])\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?![\d:])|(?:午前|午後|上午|下午|凌晨|朝)\d{{1,2}}[時点])
+  | (?P<version>\bv\d+(?:\.\w+)*|(?<![\d.])\d+\.\d+\.\d[\w.\-+]*|(?<![\d.])\d+\.[xX]\b)
+  | (?P<number>(?<![{_L}_])[<>≤≥]?\d+(?:[.,]\d+)*)
+  | (?P<word>[{_L}_$@][{_L}0-9_$]*(?:(?:::|[.\-:'’])[{_L}0-9_$]+)*(?:\(\))?)
+  | (?P<kata>[ァ-ヺー]+)
+  | (?P<han>[㐀-䶿一-鿿々]+)
+    """,
+    re.VERBOSE,
+)
+_UNIT = re.compile(
+    r"\s?(%|[A-Za-zµ]+(?:/[a-z]+)?|ミリ秒|毫秒|秒钟?|分钟|分間|小时|个小时|時間|日間|週間|星期|个月|[かヶヵ]月|年間|[秒分天日周月年次个個台条层回件倍]|并发|並列)"
+)
+_CODE_SPAN = re.compile(r"`([^`\n]+)`")
+_CLAUSE = re.compile(r"[;；。！？!?\n，、]|[.,:：](?=\s|$)|\s[—–-]+>?\s|→|[.,](?=[\u3000-\u9fff])")
+_SENTENCE = re.compile(r"[;；。！？!?\n]|\.(?=\s|$)")
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_SWITCHED = re.compile(
+    r"\b(?:turn\w*|switch\w*|stays?|remains?|keep|kept|leave|be|defaults? to)\s(?:\w+\s)?$"
+)
+_SPANISH = re.compile(r"\b(?:el|la|los|las|de|que|en|con|para|una?|se|del|al|por|y|es|lo|su)\b")
+_ENGLISH = re.compile(r"\b(?:the|of|and|is|are|to|for|in|on|with|it|a|an|be|must|not|from|that|this)\b")
+_KANJI_COUNT = re.compile(r"[二两三四五六七八九十](?=[个次分天小台层条周年月秒回個件日時つ倍])")
+
+
+@record
+class Unit:
+    """One piece of content. `keys` are what it can match by; `stance` is 1 said, -1 turned down, 0 open.
+
+    start and end are character offsets into `Analysis.text`. dimension and
+    value are set for numbers (value in the dimension's base unit).
+    """
+
+    kind: str
+    keys: tuple[str, ...]
+    start: int
+    end: int
+    clause: int
+    stance: int
+    weight: float
+    dimension: str = ""
+    value: float = 0.0
+    family: str = ""
+    raw: float = 0.0
+    """The figure as written, before its unit."""
+    parts: tuple[str, ...] = ()
+    """Stems of an identifier's parts."""
+
+
+@record
+class Analysis:
+    """What was read from one text (NFKC)."""
+
+    text: str
+    lang: str
+    units: tuple[Unit, ...]
+    index: dict[str, int]
+    prefixes: dict[str, int]
+    bigrams: frozenset[str]
+    axes: dict[str, int]
+    weight: float
+    has_change: bool
+    facts: dict[str, frozenset[str]]
+
+
+@record
+class _Clause:
+    start: int
+    end: int
+    is_reason: bool
+    flips: tuple[tuple[int, int], ...]
+    """Half-open ranges of offsets whose stance is turned round."""
+
+
+def detect_language(text: str) -> str:
+    """Tell en, zh, ja and es apart: kana, Han characters, then common words."""
+    if re.search(r"[ぁ-ゖァ-ヺ]", text):
+        return "ja"
+    if re.search(r"[㐀-䶿一-鿿]", text):
+        return "zh"
+    low = text.lower()
+    spanish = len(_SPANISH.findall(low)) + 2 * len(re.findall(r"[ñ¿¡áéíóú]", low))
+    return "es" if spanish > len(_ENGLISH.findall(low)) else "en"
+
+
+def _cut_clauses(text: str, lang: str) -> list[_Clause]:
+    marks = sorted({0, len(text), *(m.end() for m in _CLAUSE.finditer(text))})
+    turning = words.operators(lang)
+    hits = [
+        (m.start(), m.end(), turning.kinds[m.group()])
+        for m in turning.pattern.finditer(words.fold(text))
+        if "plain" not in turning.kinds[m.group()]
+    ]
+    if lang in words.CJK:
+        marks = sorted(
+            {*marks, *(end for _, end, kinds in hits if "reason_end" in kinds and end < len(text))}
+        )
+    else:
+        marks = sorted({*marks, *(start for start, _, kinds in hits if "reason" in kinds)})
+    clauses = []
+    for start, end in zip(marks, marks[1:], strict=False):
+        inside = [hit for hit in hits if start <= hit[0] < end]
+        clauses.append(_clause(text, start, end, inside, lang))
+    return clauses
+
+
+def _clause(
+    text: str, start: int, end: int, hits: list[tuple[int, int, frozenset[str]]], lang: str
+) -> _Clause:
+    flips: list[tuple[int, int]] = []
+    is_reason = False
+    prefers = _prefers(text[start:end], lang)
+    for at, stop, kinds in hits:
+        if "reason" in kinds and at - start <= 2:  # noqa: PLR2004 (a mark or a space may stand before it)
+            is_reason = True
+        if "reason_end" in kinds and end - stop <= 1:
+            is_reason = True
+        if "after" in kinds or ("over" in kinds and prefers):
+            flips.append((stop, end))
+        if "before" in kinds or ("over_before" in kinds and prefers):
+            flips.append((start, at))
+        if "clause" in kinds:
+            flips.append((start, end))
+    return _Clause(start, end, is_reason, tuple(flips))
+
+
+_PREFERENCE = {
+    "en": re.compile(r"\b(?:prefer|favou?r|choose|pick|use)", re.IGNORECASE),
+    "es": re.compile(r"\b(?:prefer|prefier|elig|escog)", re.IGNORECASE),
+    "ja": re.compile(r"推奨|優先|使|選|好"),
+    "zh": re.compile(r"优先|推荐|选"),
+}
+
+
+def _prefers(clause: str, lang: str) -> bool:
+    return _PREFERENCE[lang].search(clause) is not None
+
+
+class _Reader:
+    """Walks over one text and collects units."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lang = detect_language(text)
+        self.clauses = _cut_clauses(text, self.lang)
+        self.code = [(m.start(1), m.end(1)) for m in _CODE_SPAN.finditer(text)]
+        self.folded = words.fold(text)
+        self.phrases = {m.start(): m.end() for m in words.phrase_pattern().finditer(self.folded)}
+        self.units: list[Unit] = []
+        self.at_clause = 0
+        self.skip_to = 0
+        self.last_word = ("", -9, "")  # key, end, kind: what may name the number that follows
+        self.latin = "es" if self.lang == "es" else "en"
+
+    def read(self) -> list[Unit]:
+        for match in _TOKEN.finditer(self.text):
+            if match.start() >= self.skip_to and not self._phrase(match.start()):
+                getattr(self, f"_on_{match.lastgroup}")(match.group(), match.start(), match.end())
+        return self.units
+
+    def _phrase(self, start: int) -> bool:
+        end = self.phrases.get(start)
+        if end is None:
+            return False
+        seconds = words.phrases()[self.folded[start:end]]
+        self._number(seconds, ("time", 1.0), start, end)
+        self.skip_to = end
+        return True
+
+    def _in_code(self, start: int) -> bool:
+        return any(low <= start < high for low, high in self.code)
+
+    def _stance(self, start: int) -> tuple[int, int]:
+        while self.at_clause < len(self.clauses) - 1 and start >= self.clauses[self.at_clause].end:
+            self.at_clause += 1
+        clause = self.clauses[self.at_clause]
+        if clause.is_reason:
+            return self.at_clause, 0
+        stance = 1
+        for low, high in clause.flips:
+            if low <= start < high:
+                stance = -stance
+        return self.at_clause, stance
+
+    def _add(self, kind: str, keys: tuple[str, ...], start: int, end: int, **more: object) -> None:
+        clause, stance = self._stance(start)
+        weight = more.pop("weight", None) or _WEIGHT[kind]
+        self.units.append(Unit(kind, keys, start, end, clause, stance, weight, **more))  # type: ignore[arg-type]
+        self.last_word = (keys[0], end, kind)
+
+    def _on_url(self, raw: str, start: int, end: int) -> None:
+        self._add("path", (raw.rstrip(".,;:").lower(),), start, end)
+
+    def _on_date(self, raw: str, start: int, end: int) -> None:
+        self._add("label", ("date " + raw,), start, end)
+
+    def _on_flag(self, raw: str, start: int, end: int) -> None:
+        self._add("flag", ("-" + raw.lstrip("-").rstrip("-:_").lower(),), start, end)
+
+    def _on_ticket(self, raw: str, start: int, end: int) -> None:
+        self._add("label", (raw.lower(),), start, end)
+
+    def _on_hash(self, raw: str, start: int, end: int) -> None:
+        self._add("hash", (raw,), start, end)
+
+    def _on_ip(self, raw: str, start: int, end: int) -> None:
+        self._add("label", (raw,), start, end)
+
+    def _on_path(self, raw: str, start: int, end: int) -> None:
+        if "." in raw or raw[0] in "/~@$\\%" or raw.endswith("/") or raw.count("/") + raw.count("\\") > 1:
+            self._add("path", (raw.strip("/").rstrip(".").removeprefix("./").lower() or raw,), start, end)
+            return
+        for match in re.finditer(r"[^/\\]+", raw):
+            self._on_word(match.group(), start + match.start(), start + match.end())
+
+    def _on_clock(self, raw: str, start: int, end: int) -> None:
+        hour, minute = int(re.findall(r"\d+", raw)[0]), re.search(r":(\d+)", raw)
+        if raw[:2] in ("午後", "下午"):
+            hour += 12
+        key = f"{hour}:{minute.group(1) if minute else '00'}"
+        self._add("clock", (key,), start, end, dimension="clock", value=hour * 60.0)
+
+    def _on_version(self, raw: str, start: int, end: int) -> None:
+        self._add("version", ("v" + raw.lower().lstrip("v").rstrip("."),), start, end)
+
+    def _on_number(self, raw: str, start: int, end: int) -> None:
+        low = raw.lstrip("<>≤≥")
+        value = float(re.sub(r",(?=\d{3}\b)", "", low).replace(",", ".")) if low.count(".") < 2 else 0.0  # noqa: PLR2004
+        name, named_end, kind = self.last_word
+        unit = _UNIT.match(self.text, end)
+        known = words.units().get(unit.group(1).lower()) if unit else None
+        near = 0 <= start - named_end <= 1
+        if known and not (near and name in words.label_words()):
+            self.skip_to = unit.end()  # type: ignore[union-attr]
+            self._number(value, known, start, self.skip_to)
+        elif (
+            near
+            and (name in words.label_words() or kind in ("name", "code"))
+            and not self._is_sign_before(start)
+        ):
+            self._add(
+                "label",
+                (f"{name} {low}", f"n{value:g}"),
+                start,
+                end,
+                dimension="label",
+                value=value,
+                raw=value,
+            )
+        else:
+            self._number(value, None, start, end)
+
+    def _is_sign_before(self, start: int) -> bool:
+        return start > 0 and self.text[start - 1] in "=:<>("
+
+    def _number(self, raw: float, unit: tuple[str, float] | None, start: int, end: int) -> None:
+        dimension, factor = unit or ("", 1.0)
+        value = raw * factor
+        key = f"{dimension} {value:.6g}"
+        self._add("number", (key,), start, end, dimension=dimension, value=value, raw=raw)
+
+    def _on_word(self, raw: str, start: int, end: int) -> None:
+        raw = raw.rstrip("'’")
+        is_code = self._in_code(start)
+        bare = raw.removesuffix("()")
+        is_name = any(c in bare for c in "_$@") or "." in bare or "::" in bare or raw != bare
+        if bare[0].isupper() and bare.isalpha() and not is_code and raw == bare:
+            self._plain(bare, start, end, is_code=False)
+            return
+        if is_name or _CAMEL.search(bare) or any(c.isdigit() for c in bare) or (is_code and "-" in bare):
+            self._ident(bare, start, end)
+            return
+        if "-" in bare or "'" in bare or "’" in bare or ":" in bare:
+            for part in re.finditer(r"[^\-:'’]+", bare):
+                self._plain(part.group(), start + part.start(), start + part.end(), is_code=is_code)
+            return
+        self._plain(bare, start, end, is_code=is_code)
+
+    def _ident(self, bare: str, start: int, end: int) -> None:
+        parts = tuple(words.stem(part.lower(), "en") for part in _PARTS.findall(bare))
+        self._add("ident", (bare.lower().strip("@$.") or bare,), start, end, parts=parts)
+
+    def _plain(self, raw: str, start: int, end: int, *, is_code: bool) -> None:
+        low = words.fold(raw)
+        number = words.number_words(self.latin).get(low)
+        if number is not None and not is_code:
+            unit = _UNIT.match(self.text, end)
+            known = words.units().get(unit.group(1).lower()) if unit else None
+            if known:
+                self.skip_to = unit.end()  # type: ignore[union-attr]
+            self._number(number, known, start, max(self.skip_to, end))
+            return
+        if low in words.stop_words(self.latin) and not is_code:
+            if low != "on" or self._is_predicate(start, end):
+                self._axis_only(low, start, end)
+            return
+        key = words.stem(low, self.latin)
+        named = words.concepts(self.latin).get(key, ())
+        self._word(raw, key, named, start, end, is_code=is_code)
+        if low in words.label_words():
+            self.last_word = (low, end, "label word")
+
+    def _is_predicate(self, start: int, end: int) -> bool:
+        """Tell the "on" of "leave it on" from the one of "on Friday"."""
+        after = self.text[end : end + 2].strip()[:1]
+        return (
+            not after
+            or after in ".,;:)"
+            or _SWITCHED.search(self.text[max(0, start - 24) : start]) is not None
+        )
+
+    def _axis_only(self, low: str, start: int, end: int) -> None:
+        named = words.concepts(self.latin).get(words.stem(low, self.latin), ())
+        if named and named[0] in words.opposites().side:
+            self._add("word", named, start, end, weight=_LIGHT_WEIGHT)
+
+    def _word(
+        self, raw: str, key: str, named: tuple[str, ...], start: int, end: int, *, is_code: bool
+    ) -> None:
+        family = next((words.families()[n] for n in named if n in words.families()), "")
+        kind = "word"
+        if is_code:
+            kind = "code"
+        elif not family and (len(raw) > 1 and raw.isupper() or self._is_proper(raw, start)):
+            kind = "name"
+        weight = _LIGHT_WEIGHT if kind == "word" and named and named[0] in words.light_concepts() else None
+        keys = (key, *("=" + n for n in named))
+        self._add(kind, keys, start, end, weight=weight, family=family)
+
+    def _is_proper(self, raw: str, start: int) -> bool:
+        if not raw[0].isupper():
+            return False
+        if self.lang in words.CJK:
+            return True
+        before = self.text[:start].rstrip(" `\"'(")
+        return bool(before) and before[-1] not in ".!?:;\n"
+
+    def _on_kata(self, raw: str, start: int, end: int) -> None:
+        self._cjk(raw, start, end)
+
+    def _on_han(self, raw: str, start: int, end: int) -> None:
+        self._cjk(raw, start, end)
+
+    def _cjk(self, raw: str, start: int, end: int) -> None:
+        """Cut a run without spaces at known words; what lies between stays whole."""
+        at = start
+        stop = min(len(self.text), end + 3)  # a Japanese word may end in kana
+        while at < end:
+            match = words.word_pattern(self.lang).search(self.text, at, stop)
+            if match is None or match.start() >= end:
+                break
+            self._rest(at, match.start())
+            word = match.group()
+            self._named(word, match.start(), match.end())
+            at = match.end()
+        self._rest(at, end)
+        self.skip_to = max(at, end)
+
+    def _named(self, word: str, start: int, end: int) -> None:
+        named = words.concepts(self.lang)[word]
+        family = next((words.families()[n] for n in named if n in words.families()), "")
+        weight = _LIGHT_WEIGHT if named[0] in words.light_concepts() else 1.0
+        self._add("word", (word, *("=" + n for n in named)), start, end, weight=weight, family=family)
+        if word in words.label_words():
+            self.last_word = (word, end, "label word")
+
+    def _rest(self, start: int, end: int) -> None:
+        if start >= end:
+            return
+        raw = self.text[start:end]
+        number = words.number_words("cjk").get(raw[0]) if _KANJI_COUNT.match(self.text, start) else None
+        if number is not None:
+            unit = _UNIT.match(self.text, start + 1)
+            known = words.units().get(unit.group(1)) if unit else None
+            stop = unit.end() if unit and known else start + 1
+            self._number(number, known, start, stop)
+            self._rest(stop, end)
+            return
+        if raw[0] >= "㐀":
+            at = 0
+            for gap in words.cjk_gaps(self.lang).finditer(raw):
+                self._chunk(raw[at : gap.start()], start + at, start + gap.start())
+                at = gap.end()
+            self._chunk(raw[at:], start + at, end)
+            return
+        self._chunk(raw, start, end)
+
+    def _chunk(self, raw: str, start: int, end: int) -> None:
+        if not raw:
+            return
+        if raw[0] < "㐀":
+            self._add("word", (raw.rstrip("ー") or raw,), start, end)
+            return
+        self._add("han", (raw,), start, end, weight=_HAN_CHARACTER_WEIGHT * len(raw))
+
+
+@lru_cache(maxsize=_CACHE_TEXTS)
+def analyse(text: str) -> Analysis:
+    """Read one text; only the first 4,000 characters count."""
+    normal = unicodedata.normalize("NFKC", text[:_LONGEST_TEXT])
+    reader = _Reader(normal)
+    units = tuple(reader.read())
+    index: dict[str, int] = {}
+    prefixes: dict[str, int] = {}
+    for place, unit in enumerate(units):
+        for key in unit.keys:
+            index.setdefault(key, place)
+        if unit.kind in ("word", "name") and len(unit.keys[0]) >= _PREFIX and unit.keys[0].isascii():
+            prefixes.setdefault(unit.keys[0][:_PREFIX], place)
+    turning = words.operators(reader.lang)
+    has_change = any(
+        "change" in turning.kinds[m.group()] for m in turning.pattern.finditer(words.fold(normal))
+    )
+    return Analysis(
+        normal, reader.lang, units, index, prefixes, _bigrams(normal), _axes(units),
+        sum(unit.weight for unit in units), has_change, _facts(units),
+    )  # fmt: skip
+
+
+def _bigrams(text: str) -> frozenset[str]:
+    found = set()
+    for run in re.findall(r"[㐀-䶿一-鿿々]{2,}", text):
+        found.update(run[i : i + 2] for i in range(len(run) - 1))
+    return frozenset(found)
+
+
+def _axes(units: tuple[Unit, ...]) -> dict[str, int]:
+    """Map an axis to the side the text takes: 1, -1, or 0 when it speaks of both."""
+    side = words.opposites().side
+    found: dict[str, int] = {}
+    for unit in units:
+        if unit.stance == 0:
+            continue
+        for key in unit.keys:
+            axis, sign = (
+                side.get(key.removeprefix("="), ("", 0)) if key[0] == "=" or len(unit.keys) == 1 else ("", 0)
+            )
+            if axis:
+                signed = sign * unit.stance
+                found[axis] = signed if found.get(axis, signed) == signed else 0
+    return found
+
+
+def _facts(units: tuple[Unit, ...]) -> dict[str, frozenset[str]]:
+    families: dict[str, set[str]] = {}
+    for unit in units:
+        if unit.family:
+            families.setdefault(unit.family, set()).update(
+                key[1:] for key in unit.keys if key[0] == "=" and words.families().get(key[1:]) == unit.family
+            )
+    return {family: frozenset(members) for family, members in families.items()}

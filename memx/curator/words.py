@@ -1,0 +1,200 @@
+"""The Curator's word lists, read from `memx/data/curator` when first needed.
+
+Every list is a text file: `#` starts a comment, the format is in its first
+lines. A *concept* joins words of one meaning across languages, so that
+"delete", 删除, 削除 and "borrar" align.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+
+from memx.record import record
+from memx.resources import resource
+
+LATIN = ("en", "es")
+CJK = ("zh", "ja")
+
+_ACCENTS = str.maketrans("áàâäãéèêëíìîïóòôöõúùûüñç", "aaaaaeeeeiiiiooooouuuunc")
+_ENGLISH_ENDINGS = (
+    "ations", "ation", "nesses", "ness", "ments", "ment", "ings", "ing", "edly", "ies", "ied", "ed",
+    "es", "ly", "s",
+)  # fmt: skip
+_SPANISH_ENDINGS = (
+    "aciones", "acion", "uciones", "iones", "ion", "amientos", "amiento", "imiento", "iendo", "ando",
+    "adas", "ados", "ada", "ado", "idas", "idos", "ida", "ido", "arse", "erse", "irse", "aron", "ieron",
+    "amos", "emos", "ar", "er", "ir", "an", "en", "as", "es", "os", "a", "e", "o", "s", "n",
+)  # fmt: skip
+_SHORTEST_STEM = 3
+
+
+def fold(text: str) -> str:
+    """Lower the case and strip the accents of Latin letters; the length stays the same."""
+    low = text.lower()
+    return (low if len(low) == len(text) else text).translate(_ACCENTS)
+
+
+@cache
+def _stem(word: str, lang: str) -> str:
+    for ending in _SPANISH_ENDINGS if lang == "es" else _ENGLISH_ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            word = word[: -len(ending)]
+            break
+    if lang != "es":
+        if len(word) > _SHORTEST_STEM and word[-1] in "eyi":
+            word = word[:-1]
+        if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "sl":
+            word = word[:-1]
+    return word
+
+
+def stem(word: str, lang: str) -> str:
+    """Cut the ending of a folded word: light, the same for a word and its common inflections."""
+    return _stem(word, "es" if lang == "es" else "en")
+
+
+def _lines(name: str) -> list[str]:
+    path = os.path.join(resource("curator"), name)
+    with open(path, encoding="utf-8") as file:
+        return [line.strip() for line in file if line.strip() and not line.startswith("#")]
+
+
+@record
+class Operators:
+    """One language's words that turn a clause round: a pattern and the kind of each spelling."""
+
+    pattern: re.Pattern[str]
+    kinds: dict[str, frozenset[str]]
+
+
+@record
+class Opposites:
+    """On which axis and side a concept stands; which axes are strong."""
+
+    side: dict[str, tuple[str, int]]
+    strong: frozenset[str]
+
+
+@cache
+def concepts(lang: str) -> dict[str, tuple[str, ...]]:
+    """Map a stem (Latin) or word (CJK) to its concepts."""
+    found: dict[str, tuple[str, ...]] = {}
+    for line in _lines(f"concepts.{lang}.txt"):
+        name, _, words = line.partition(":")
+        for word in fold(words).split():
+            key = stem(word, lang) if lang in LATIN else word
+            if name not in found.get(key, ()):
+                found[key] = (*found.get(key, ()), name)
+    return found
+
+
+@cache
+def word_pattern(lang: str) -> re.Pattern[str]:
+    """Return a pattern for the concept words of a language written without spaces, longest first."""
+    words = [word for word in concepts(lang) if not word.isascii()]
+    return re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)))
+
+
+@cache
+def stop_words(lang: str) -> frozenset[str]:
+    """Return the words that carry no content."""
+    return frozenset(fold(word) for line in _lines(f"stop.{lang}.txt") for word in line.split())
+
+
+@cache
+def light_concepts() -> frozenset[str]:
+    """Return the concepts that say little about a subject."""
+    return frozenset(word for line in _lines("light.txt") for word in line.split())
+
+
+@cache
+def label_words() -> frozenset[str]:
+    """Return the words after which a number is a name."""
+    return frozenset(fold(word) for line in _lines("labels.txt") for word in line.split())
+
+
+@cache
+def families() -> dict[str, str]:
+    """Map a concept to its closed family, such as environment or system."""
+    return {
+        word: line.partition(":")[0]
+        for line in _lines("groups.txt")
+        for word in line.partition(":")[2].split()
+    }
+
+
+@cache
+def opposites() -> Opposites:
+    """Return the axes of opposite concepts."""
+    side: dict[str, tuple[str, int]] = {}
+    strong = set()
+    for line in _lines("axes.txt"):
+        head, _, body = line.partition(":")
+        axis, strength = head.split()
+        if strength == "strong":
+            strong.add(axis)
+        for sign, words in zip((1, -1), body.split("|"), strict=True):
+            for word in words.split():
+                side.setdefault(word, (axis, sign))
+    return Opposites(side, frozenset(strong))
+
+
+@cache
+def operators(lang: str) -> Operators:
+    """Return the turning words of a language."""
+    kinds: dict[str, frozenset[str]] = {}
+    for line in _lines(f"operators.{lang}.txt"):
+        kind, _, words = line.partition(":")
+        for word in words.split("|"):
+            spelling = fold(word.strip())
+            kinds[spelling] = kinds.get(spelling, frozenset()) | {kind}
+    body = "|".join(sorted(map(re.escape, kinds), key=len, reverse=True))
+    return Operators(re.compile(rf"(?<![\w]){'(?:' + body + ')'}(?![\w])" if lang in LATIN else body), kinds)
+
+
+@cache
+def units() -> dict[str, tuple[str, float]]:
+    """Map a unit's spelling to its dimension and factor."""
+    found: dict[str, tuple[str, float]] = {}
+    for line in _lines("units.txt"):
+        head, _, words = line.partition(":")
+        dimension, factor = head.split()
+        for word in words.split():
+            found[word.lower()] = (dimension, float(factor))
+    return found
+
+
+@cache
+def number_words(lang: str) -> dict[str, float]:
+    """Map number words to values; `cjk` for Chinese and Japanese."""
+    for line in _lines("numbers.txt"):
+        name, _, body = line.partition(":")
+        if name == lang:
+            return {word: float(value) for word, _, value in (pair.partition("=") for pair in body.split())}
+    return {}
+
+
+@cache
+def phrases() -> dict[str, float]:
+    """Map an amount of time written as words to seconds."""
+    return {
+        fold(phrase.strip()): float(seconds)
+        for seconds, _, body in (line.partition(":") for line in _lines("phrases.txt"))
+        for phrase in body.split("|")
+    }
+
+
+@cache
+def cjk_gaps(lang: str) -> re.Pattern[str]:
+    """Return a pattern for what carries no content in Chinese or Japanese: particles and turning words."""
+    empty = {*stop_words(lang), *(word for word in operators(lang).kinds)}
+    return re.compile("|".join(sorted(map(re.escape, empty), key=len, reverse=True)))
+
+
+@cache
+def phrase_pattern() -> re.Pattern[str]:
+    """Return a pattern for `phrases`."""
+    body = "|".join(sorted(map(re.escape, phrases()), key=len, reverse=True))
+    return re.compile(rf"(?<![a-z])(?:{body})(?![a-z])")

@@ -1,0 +1,73 @@
+"""Fit the Curator's two models and write their readable coefficients into memx/data/curator.
+
+Usage: python tools/curator/fit.py PAIRS.jsonl MODEL_DIR
+PAIRS.jsonl: objects with `a`, `b`, `relation` (duplicate, contradiction,
+distinct_near, related, unrelated). MODEL_DIR: a model2vec folder, for cosines.
+Needs scikit-learn and model2vec, which the product itself does not use here.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+from model2vec import StaticModel
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from memx.curator.features import NAMES, compare, features
+from memx.curator.tokens import analyse
+from memx.resources import resource
+
+STRENGTH = 0.3  # inverse regularisation; a handful of hundred pairs cannot carry more
+MODELS = {"similarity": "duplicate", "contradiction": "contradiction"}
+NEVER_NEGATIVE = {"similarity": ("cosine", "cosine_x_overlap")}
+
+
+def cosines(rows: list[dict[str, str]], model_dir: str) -> list[float]:
+    """Return the exact cosine of each pair's vectors."""
+    model = StaticModel.from_pretrained(model_dir)
+    left, right = (np.asarray(model.encode([row[side] for row in rows])) for side in ("a", "b"))
+    norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    return [float(value) for value in (left * right).sum(axis=1) / np.maximum(norms, 1e-9)]
+
+
+def matrix(rows: list[dict[str, str]], near: list[float]) -> np.ndarray:
+    """Return the features of every pair, one row each."""
+    pairs = [compare(analyse(row["a"]), analyse(row["b"])) for row in rows]
+    return np.array([features(pair, cosine) for pair, cosine in zip(pairs, near, strict=True)])
+
+
+def fit(x: np.ndarray, y: np.ndarray, never_negative: tuple[str, ...] = ()) -> tuple[float, np.ndarray]:
+    """Return intercept and coefficients on the raw scale; a forbidden negative one is taken out and the rest refitted."""
+    keep = np.ones(x.shape[1], dtype=bool)
+    while True:
+        scaler = StandardScaler().fit(x[:, keep])
+        model = LogisticRegression(C=STRENGTH, max_iter=5000).fit(scaler.transform(x[:, keep]), y)
+        weights = np.zeros(x.shape[1])
+        weights[keep] = model.coef_[0] / scaler.scale_
+        bad = [NAMES.index(name) for name in never_negative if weights[NAMES.index(name)] < 0]
+        if not bad:
+            return float(model.intercept_[0] - (model.coef_[0] * scaler.mean_ / scaler.scale_).sum()), weights
+        keep[bad] = False
+
+
+def main(pairs: str, model_dir: str) -> None:
+    """Fit both models on all pairs and write their files."""
+    with open(pairs, encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    x = matrix(rows, cosines(rows, model_dir))
+    for name, relation in MODELS.items():
+        y = np.array([row["relation"] == relation for row in rows])
+        intercept, weights = fit(x, y, NEVER_NEGATIVE.get(name, ()))
+        with open(f"{resource('curator')}/{name}.txt", "w", encoding="utf-8") as file:
+            file.write(
+                f"# Log-odds of a {relation}: intercept plus value times weight; written by tools/curator/fit.py.\n"
+            )
+            file.write(f"intercept {intercept:.3f}\n")
+            file.writelines(f"{n} {w:.3f}\n" for n, w in zip(NAMES, weights, strict=True) if abs(w) >= 0.0005)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])
