@@ -1,0 +1,140 @@
+"""Aider: .aider.chat.history.md, append-only, many chats in one file.
+
+`#### ` begins the person's lines, `> ` those of the program, anything else is
+the model's. Nothing is escaped, so a quotation is taken for program output.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from memx.transcripts import clean
+from memx.transcripts.markdown import Turn, text_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memx.model import Event
+    from memx.transcripts.session import SessionRead
+    from memx.transcripts.source import Source
+
+HISTORY_FILE = ".aider.chat.history.md"
+_CHAT = re.compile(r"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
+_NOISE = re.compile(
+    r"(?:aider\b|Aider v|Model: |Main model: |Weak model: |Editor model: |Git repo: |Repo-map: |Tokens: |Cost: |Added \S+ to the chat"
+    r"|Added \d+ lines? of output to the chat|Add .* to the chat\?|Restored previous|Use /help|Multiline mode"
+    r"|Run shell command\?|Add command output to the chat\?|Only \d+ reflections|Using \S+ model|Dropping |Removed "
+    r"|Creating empty file|\S+ is already in the chat|https?://|VSCode terminal detected|Commit [0-9a-f]{7,40} )"
+)
+_APPLIED = re.compile(r"Applied edit to (\S.*)$")
+_EDIT_FAILED = re.compile(r"SEARCH/REPLACE blocks? failed to match|litellm\.\w*Error|Can't edit ")
+_SPOKEN_COMMAND = re.compile(r"/(?:ask|code|architect|help|chat-mode)\s+")
+_SHELL_COMMAND = re.compile(r"(?:/(?:run|test|git|lint)\s+|!)")
+_FILE_NAME = re.compile(r"^[\w./\\-]{1,200}\.\w{1,10}$")
+
+
+def read(source: Source, session: SessionRead, offset: int) -> Iterator[Event]:
+    """Yield the events of a history file from a byte offset on."""
+    session.learn(cwd=os.path.dirname(os.path.abspath(source.path)) if source.data is None else "")
+    turn = Turn("assistant", offset)
+    for line in text_lines(source, session, offset):
+        chat = _CHAT.match(line.text)
+        role = "start" if chat else _role(line.text)
+        # A blank line belongs to whatever stands around it.
+        if line.text.strip() and role != turn.role:
+            yield from _events(session, turn)
+            turn = Turn(role, line.start)
+        if chat:
+            session.session_id = chat[1].replace(" ", "T")
+            session.learn(started=clean.moment(chat[1]))
+        else:
+            turn.add(_stripped(line.text, role))
+    yield from _events(session, turn)
+
+
+def _role(line: str) -> str:
+    if line.startswith("#### "):
+        return "user"
+    return "tool" if line.startswith("> ") or line.rstrip() == ">" else "assistant"
+
+
+def _stripped(line: str, role: str) -> str:
+    if role == "user":
+        return line[5:].rstrip()
+    return line[2:].rstrip() if role == "tool" else line.rstrip()
+
+
+def _events(session: SessionRead, turn: Turn) -> Iterator[Event]:
+    key = f"{session.session_id}@{turn.start}"
+    if turn.role == "user":
+        yield from _said(session, "\n".join(turn.lines).strip(), key)
+    elif turn.role == "tool":
+        yield from _output(session, turn.lines, key)
+    elif turn.role == "assistant":
+        yield from _answered(session, turn.lines, key)
+
+
+def _said(session: SessionRead, text: str, key: str) -> Iterator[Event]:
+    command = _SHELL_COMMAND.match(text)
+    if command:
+        words = text[command.end() :] if not text.startswith(("/git", "/test", "/lint")) else text[1:]
+        yield from session.call("shell", {"command": words}, call_id=_last_call(session), key=key)
+        return
+    spoken = _SPOKEN_COMMAND.match(text)
+    if text.startswith("/") and spoken is None:
+        return
+    yield from session.prose("user", text[spoken.end() :] if spoken else text, key=key)
+
+
+def _last_call(session: SessionRead) -> str:
+    return f"run:{session.session_id}"
+
+
+def _output(session: SessionRead, lines: list[str], key: str) -> Iterator[Event]:
+    kept = [line for line in lines if line and not _NOISE.match(line)]
+    for place, line in enumerate(kept):
+        applied = _APPLIED.match(line)
+        if applied:
+            yield from session.call("edit", {"path": applied[1]}, call_id="", key=f"{key}#{place}")
+    text = "\n".join(line for line in kept if not _APPLIED.match(line))
+    if not text:
+        return
+    is_error = True if _EDIT_FAILED.search(text) else None
+    call_id = "" if is_error else _last_call(session)
+    yield from session.result(text, call_id=call_id, name="aider", key=key, is_error=is_error)
+
+
+def _answered(session: SessionRead, lines: list[str], key: str) -> Iterator[Event]:
+    """Yield the model's prose and, apart from it, its SEARCH/REPLACE blocks as edits."""
+    prose: list[str] = []
+    edits: list[dict[str, str]] = []
+    side = ""
+    for line in lines:
+        if line.startswith("<<<<<<< SEARCH"):
+            side = "old_string"
+            edits.append({"path": _take_file_name(prose), "old_string": "", "new_string": ""})
+        elif side and line.startswith("======="):
+            side = "new_string"
+        elif side and line.startswith(">>>>>>> REPLACE"):
+            side = ""
+        elif side:
+            edits[-1][side] += line + "\n"
+        elif not (line == "```" and edits and prose and not prose[-1]):
+            prose.append(line)
+    yield from session.prose("assistant", "\n".join(prose), key=key)
+    for place, edit in enumerate(edits):
+        yield from session.call("edit", edit, call_id="", key=f"{key}#edit{place}")
+
+
+def _take_file_name(prose: list[str]) -> str:
+    """Remove the fence and the file name that stand before a block, and return the name."""
+    if prose and prose[-1].startswith("```"):
+        prose.pop()
+    if prose and _FILE_NAME.match(prose[-1]):
+        name = prose.pop()
+        prose.append("")
+        return name
+    prose.append("")
+    return ""

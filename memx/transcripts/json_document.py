@@ -1,0 +1,181 @@
+"""One JSON document read member by member, so that its size does not matter.
+
+Tools write a session as one object or array, often on a single line. Only
+the member being read is in memory; what follows a torn place is lost, what
+stands before it is kept.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+
+from memx.transcripts.source import read_chunks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from memx.transcripts.session import SessionRead
+    from memx.transcripts.source import Source
+
+_DECODER = json.JSONDecoder(strict=False)
+_SPACE = re.compile(r"[ \t\r\n\0\ufeff]*")
+_STRUCTURE = re.compile(r'["{}\[\]]')
+_IN_STRING = re.compile(r'["\\]')
+
+
+def read_members(source: Source, session: SessionRead, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Yield (key, value) for each member of the object; a list named in `lists` is yielded item by item.
+
+    The items of a document that is an array come with an empty key. A value
+    over the cap is counted and skipped.
+    """
+    text = _Text(source, session)
+    start = text.peek()
+    if start == "[":
+        for item in text.items():
+            yield "", item
+    elif start == "{":
+        yield from _object_members(text, lists)
+    else:
+        session.skip("invalid_json")
+
+
+def _object_members(text: _Text, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    text.advance()
+    while (start := text.peek()) != "}":
+        if start == ",":
+            text.advance()
+            continue
+        key, is_read = text.value() if start == '"' else (None, False)
+        if not is_read or text.peek() != ":":
+            text.tear()
+            return
+        text.advance()
+        if key in lists and text.peek() == "[":
+            for item in text.items():
+                yield str(key), item
+        else:
+            value, is_read = text.value()
+            if is_read:
+                yield str(key), value
+        if text.is_torn:
+            return
+
+
+class _Text:
+    """A window of the decoded file that grows as far as the value being read needs."""
+
+    def __init__(self, source: Source, session: SessionRead) -> None:
+        self._chunks = read_chunks(source)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._session = session
+        self._buffer = ""
+        self._place = 0
+        self._ended = False
+        self.is_torn = False
+
+    def peek(self) -> str:
+        """Return the next character that is no space; empty at the end."""
+        while True:
+            found = _SPACE.match(self._buffer, self._place)
+            self._place = found.end() if found else self._place
+            if self._place < len(self._buffer):
+                return self._buffer[self._place]
+            if not self._fill():
+                return ""
+
+    def advance(self) -> None:
+        """Step over one character."""
+        self._place += 1
+
+    def tear(self) -> None:
+        """Count the document as torn, once."""
+        if not self.is_torn:
+            self.is_torn = True
+            self._session.skip("torn_document")
+
+    def items(self) -> Iterator[Any]:
+        """Yield the items of the array that starts here."""
+        self.advance()
+        while (start := self.peek()) != "]":
+            if start == ",":
+                self.advance()
+                continue
+            value, is_read = self.value()
+            if self.is_torn:
+                return
+            if is_read:
+                yield value
+        self.advance()
+
+    def value(self) -> tuple[Any, bool]:
+        """Return the value that starts here and True; nothing and False when it is torn or too long."""
+        if not self.peek():
+            self.tear()
+            return None, False
+        cap = self._session.limits.line_bytes
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._buffer, self._place)
+            except (ValueError, RecursionError):
+                end = -1
+            if end >= 0 and (end < len(self._buffer) or not self._fill()):
+                self._place = end
+                return value, True
+            if end >= 0:
+                continue  # a number may go on in the next piece
+            size = len(self._buffer) - self._place
+            if size > cap:
+                self._session.skip("line_too_long")
+                self._skip_value()
+                return None, False
+            if not self._fill(size):
+                self.tear()
+                return None, False
+
+    def _fill(self, size: int = 1) -> bool:
+        """Read at least `size` more characters, doubling the window, unless the file ends."""
+        if self._ended:
+            return False
+        pieces = [self._buffer[self._place :]]
+        self._place = 0
+        gained = 0
+        while gained < size:
+            chunk = next(self._chunks, b"")
+            piece = self._decoder.decode(chunk, final=not chunk)
+            pieces.append(piece)
+            gained += len(piece)
+            if not chunk:
+                self._ended = True
+                break
+        self._buffer = "".join(pieces)
+        return gained > 0
+
+    def _skip_value(self) -> None:
+        depth = 0
+        in_string = False
+        while True:
+            found = (_IN_STRING if in_string else _STRUCTURE).search(self._buffer, self._place)
+            if found is None:
+                self._place = len(self._buffer)
+                if not self._fill():
+                    self.tear()
+                    return
+                continue
+            self._place = found.end()
+            mark = found[0]
+            if mark == "\\":
+                if self._place >= len(self._buffer) and not self._fill():
+                    self.tear()
+                    return
+                self._place += 1
+            elif mark == '"':
+                in_string = not in_string
+            else:
+                depth += 1 if mark in "{[" else -1
+            if depth == 0 and not in_string and mark != "\\":
+                return
