@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Highest byte of a float32 in [0.5, 2), [0.125, 0.5), [1/32, 1/8) …, the widest first.
 _OCTAVES = range(0x3F, 0x38, -1)
 _FLOAT_BYTES = 4
+_SAMPLE_STEP, _SAMPLE_MARGIN = 64, 4
 
 
 def nearest_rows(query: bytes, rows: memoryview, count: int, limit: int) -> list[tuple[float, int]]:
@@ -140,14 +141,21 @@ def _keys(high: bytes, low: bytes, octave: int) -> bytes:
     A distance that rounding made negative has its sign bit set and counts as near.
     """
     inside = high.translate(bytes(0xFF if byte == octave else 0 for byte in range(256)))
-    beyond = high.translate(bytes(0xFF if octave < byte < 0x80 else 0 for byte in range(256)))
-    keys = int.from_bytes(inside, "little") & int.from_bytes(low, "little") | int.from_bytes(beyond, "little")
+    keys = int.from_bytes(inside, "little") & int.from_bytes(low, "little")
+    if octave != _OCTAVES[0]:
+        beyond = high.translate(bytes(0xFF if octave < byte < 0x80 else 0 for byte in range(256)))
+        keys |= int.from_bytes(beyond, "little")
     return keys.to_bytes(len(high), "little")
 
 
 def _threshold(keys: bytes, limit: int) -> int:
     """Return the smallest key up to which there are at least `limit` rows."""
     least, most, rest, taken = 0, 255, keys, 0
+    sample = sorted(keys[::_SAMPLE_STEP])
+    guess = sample[min(2 * limit // _SAMPLE_STEP + _SAMPLE_MARGIN, len(sample) - 1)]
+    near = keys.translate(None, bytes(range(guess + 1, 256)))
+    if len(near) >= limit:
+        most, rest = guess, near
     while least < most:
         middle = (least + most) // 2
         lower = rest.translate(None, bytes(range(middle + 1, 256)))
