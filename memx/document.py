@@ -52,7 +52,8 @@ FILE_LIMIT_BYTES = 4 * 1024 * 1024
 BLOCK_LIMIT_CHARS = 64 * 1024
 
 _RANKS = {key: rank for rank, key in enumerate(FIELD_KINDS)}
-_NULLS = ("", "~", "null", "Null", "NULL")
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+_PLAIN_MARKS = frozenset("/_.(+$")
 _ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "t": "\t", "r": "\r", "0": "\0", "/": "/", " ": " "}
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 _CODE_LENGTHS = {"x": 2, "u": 4, "U": 8}
@@ -110,37 +111,55 @@ def read_strict(text: str) -> tuple[dict[str, str | list[str]], int] | None:
     end = text.find("\n---\n", 3)
     if text[:4] != "---\n" or end < 0 or end > BLOCK_LIMIT_CHARS:
         return None
-    fields: dict[str, str | list[str]] = {}
     if end == 3:  # noqa: PLR2004 (an empty block: the closing fence follows the opening one)
-        return fields, 8
+        return {}, 8
     block = text[4:end]
     if not block.replace("\n", "").isprintable() and not _is_readable(block, "\n"):
         return None
+    fields = _read_lines(block.split("\n"))
+    return None if fields is None else (fields, end + 5)
+
+
+def _read_lines(lines: list[str]) -> dict[str, str | list[str]] | None:  # noqa: C901, PLR0911, PLR0912
+    """Return the fields of a canonical block. One loop without calls: it runs for each line of a store."""
+    fields: dict[str, str | list[str]] = {}
     items: list[str] | None = None
-    for line in block.split("\n"):
+    for line in lines:
+        key = ""
         if line[:4] == "  - ":
-            item = _read_canonical(line[4:])
-            if items is None or item is None:
+            if items is None:
                 return None
-            items.append(item)
-            continue
-        if items == []:
+            value = line[4:]
+        elif items == []:
             return None
-        key, colon, rest = line.partition(": ")
-        if colon:
-            items = None
-            value = _read_canonical(rest)
-            if value is None:
-                return None
-        elif line[-1:] == ":":
-            key = line[:-1]
-            value = items = []
         else:
-            return None
-        if key in fields or (key not in FIELD_KINDS and not _is_plain_key(key)):
-            return None
-        fields[key] = value
-    return None if items == [] else (fields, end + 5)
+            key, colon, value = line.partition(": ")
+            if not colon:
+                if line[-1:] != ":":
+                    return None
+                key = line[:-1]
+            if key in fields or (key not in FIELD_KINDS and not _is_plain_key(key)):
+                return None
+            if not colon:
+                fields[key] = items = []
+                continue
+            items = None
+        if (
+            not (value[:1].isalnum() or value[:1] in _PLAIN_MARKS)
+            or value[-1] in ": "
+            or ": " in value
+            or " #" in value
+            or value in _NULLS
+        ):
+            quoted = _read_quoted(value)
+            if quoted is None:
+                return None
+            value = quoted
+        if items is None:
+            fields[key] = value
+        else:
+            items.append(value)
+    return None if items == [] else fields
 
 
 def split_front_matter(text: str, path: str | None = None) -> Parts:
@@ -192,6 +211,16 @@ class Document:
     def body(self) -> str:
         """All that follows the closing fence, line ends as in the file."""
         return self._parts.body
+
+    @property
+    def parts(self) -> Parts:
+        """The file cut at its fences."""
+        return self._parts
+
+    @property
+    def block_lines(self) -> tuple[str, ...]:
+        """The lines of the front matter with their ends; a field's line numbers count from 2 here."""
+        return tuple(self._lines)
 
     @property
     def newline(self) -> str:
@@ -519,25 +548,14 @@ def _item_chunks(lines: list[str]) -> list[tuple[str, list[str]]]:
     return chunks
 
 
-def _read_canonical(value: str) -> str | None:
-    """Return the string that a canonical scalar stands for, else None."""
-    first = value[:1]
-    if first == '"':
-        inner = value[1:-1]
-        if len(value) < 2 or value[-1] != '"':  # noqa: PLR2004 (both quotes)
-            return None
-        if "\\" not in inner:
-            return None if '"' in inner else inner
-        return _unquote(value) if _quoted_end(value) == len(value) else None
-    if (
-        not (first.isalnum() or (first and first in "/_.(+$"))
-        or ": " in value
-        or " #" in value
-        or value[-1] in ": "
-        or value in _NULLS
-    ):
+def _read_quoted(value: str) -> str | None:
+    """Return the string that a canonical double-quoted scalar stands for, else None."""
+    if value[:1] != '"' or value[-1] != '"' or len(value) < 2:  # noqa: PLR2004 (both quotes)
         return None
-    return value
+    inner = value[1:-1]
+    if "\\" not in inner:
+        return None if '"' in inner else inner
+    return _unquote(value) if _quoted_end(value) == len(value) else None
 
 
 def _quoted_end(text: str) -> int:

@@ -39,7 +39,9 @@ _VALUE = r"[^\s\"'`“”‘’«»<>\\\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 _QUOTED = r"\\?[\"'`“‘«](?P<quoted>[^\"'`“”‘’«»\n\\]{1,500})\\?[\"'`”’»]"
 _PLAIN = rf"(?P<plain>{_VALUE}{{1,500}})"
 _BREAK = r"[ \t]*(?:\n[ \t]*)?"
-_AFTER_SIGN = re.compile(rf"\\?[\"'`\]*_]{{0,3}}[ \t]*(?P<sign>:=|=>|==?|:|\|)[ \t]*(?:\n[ \t]+)?[*`]{{0,2}}(?:{_QUOTED}|{_PLAIN})")
+_AFTER_SIGN = re.compile(
+    rf"\\?[\"'`\]*_]{{0,3}}[ \t]*(?P<sign>:=|=>|==?|:|\|)[ \t]*(?:\n[ \t]+)?[*`]{{0,2}}(?:{_QUOTED}|{_PLAIN})"
+)
 _AFTER_FLAG = re.compile(rf"[ \t]+(?:{_QUOTED}|{_PLAIN})")
 _AFTER_VERB = re.compile(
     rf"[\"'`]?(?P<what>[ \t]+(?:for|of|to|on|in|at|del?|de la|para|pour|für|is now|value)[ \t][^\n\"'`:=]{{1,50}}?)?{_BREAK}"
@@ -47,10 +49,14 @@ _AFTER_VERB = re.compile(
     rf"(?:[ \t]*:|[ \t]+(?:now|still|currently|always|just|ahora)\b)?{_BREAK}(?:{_QUOTED}|{_PLAIN})",
     re.IGNORECASE,
 )
-_FROM_TO = re.compile(rf"[^\n]{{0,40}}?\bfrom[ \t]+[\"'`]?({_VALUE}+)[\"'`]?[ \t]+to[ \t]+[\"'`]?({_VALUE}+)", re.IGNORECASE)
+_FROM_TO = re.compile(
+    rf"[^\n]{{0,40}}?\bfrom[ \t]+[\"'`]?({_VALUE}+)[\"'`]?[ \t]+to[ \t]+[\"'`]?({_VALUE}+)", re.IGNORECASE
+)
 _DIRECT = re.compile(rf"[ \t]*{_BREAK}[(\[]?(?:{_QUOTED}|{_PLAIN})")
 _CJK_PASSWORD = re.compile(r"密码|密碼|口令|暗号|暗証番号|パスワード|パスフレーズ|パスコード|비밀번호|암호")
-_CJK_TOKEN = re.compile(r"密钥|密鑰|秘钥|私钥|令牌|秘密鍵|アクセスキー|APIキー|キー|トークン|シークレット|토큰|키")
+_CJK_TOKEN = re.compile(
+    r"密钥|密鑰|秘钥|私钥|令牌|秘密鍵|アクセスキー|APIキー|キー|トークン|シークレット|토큰|키"
+)
 _CJK_TIGHT = re.compile(
     rf"(?:[ \t]*(?:就是|应该是|現在是|现在是|是|为|為|叫|改成|改为|改為|设为|設為|设成|设置为|は|が|を|：|:|=|은|는|이|가))?[：:=]?[ \t\n]*"
     rf"(?:[「『\"'`“]{{1,2}}(?P<quoted>[!-~]{{1,200}}?)[」』\"'`”]|(?P<plain>[!-~]{{3,200}}))"
@@ -60,11 +66,18 @@ _HEADER = re.compile(
     r"\b(?P<scheme>Bearer|Basic|Digest|(?<=Authorization: )(?:Token|ApiKey)|(?<=Authorization:)(?:Token|ApiKey))[ \t]+(?P<plain>[A-Za-z0-9._~+/=-]{6,2000})",
     re.IGNORECASE,
 )
-_USER_FLAG = re.compile(r"(?<![\w-])(?:-u|--user|--proxy-user)[ =]+[\"']?[^\s:\"']{1,100}:(?P<plain>[^\s\"'`<>\\]{1,200})")
+_USER_FLAG = re.compile(
+    r"(?<![\w-])(?:-u|--user|--proxy-user)[ =]+[\"']?[^\s:\"']{1,100}:(?P<plain>[^\s\"'`<>\\]{1,200})"
+)
 _SSHPASS = re.compile(r"\bsshpass[ \t]+-p[ \t]*(?:\"|')?(?P<plain>[^\s\"']{1,200})")
-_IDENTIFIED_BY = re.compile(r"\b(?:IDENTIFIED[ \t]+BY|PASSWORD)[ \t]+'(?P<plain>[^'\n]{1,200})'", re.IGNORECASE)
+_IDENTIFIED_BY = re.compile(
+    r"\b(?:IDENTIFIED[ \t]+BY|PASSWORD)[ \t]+'(?P<plain>[^'\n]{1,200})'", re.IGNORECASE
+)
 _NETRC = re.compile(r"\blogin[ \t\n]+\S{1,100}[ \t\n]+password[ \t\n]+(?P<plain>\S{1,200})")
-_COOKIE = re.compile(r"\b(?:[a-z_.-]*sess(?:ion)?(?:[_-]?id)?|sid|csrftoken|xsrf-token)=(?P<plain>[A-Za-z0-9%._~+/=-]{16,})", re.IGNORECASE)
+_COOKIE = re.compile(
+    r"\b(?:[a-z_.-]*sess(?:ion)?(?:[_-]?id)?|sid|csrftoken|xsrf-token)=(?P<plain>[A-Za-z0-9%._~+/=-]{16,})",
+    re.IGNORECASE,
+)
 _BESIDE = re.compile(r"(?<![A-Za-z0-9_./+=-])[A-Za-z0-9_+/=.~-]{20,300}(?![A-Za-z0-9_])")
 _NEAR_KEY = re.compile(
     r"(?:\bkeys?\b|token|secret|credential|passw|\bauth|密钥|密码|令牌|秘钥|口令|キー|トークン|パスワード|\bclave|contraseña|_KEY\b|Key\b)",
@@ -114,7 +127,11 @@ def _named(text: str) -> Iterator[Match]:
 def _is_inside_word(text: str, key: re.Match[str]) -> bool:
     # `tokenizer`, `keyless`, `password_hash`, `tokens` and `secretary` name no secret.
     after = text[key.end() : key.end() + 1]
-    if after.isalnum() and after.isascii() and not (after.isdigit() and not text[key.end() + 1 : key.end() + 2].isalpha()):
+    if (
+        after.isalnum()
+        and after.isascii()
+        and not (after.isdigit() and not text[key.end() + 1 : key.end() + 2].isalpha())
+    ):
         return True
     if after in ("_", "-") and text[key.end() + 1 : key.end() + 2].isalpha():
         return True
@@ -122,7 +139,21 @@ def _is_inside_word(text: str, key: re.Match[str]) -> bool:
     return before.isalpha() and before.isascii() and key.group()[0].islower() and not _is_compound(text, key)
 
 
-_COMPOUNDS = ("pg", "db", "my", "user", "root", "admin", "ssh", "ftp", "auth", "id", "access", "bearer", "mysql")
+_COMPOUNDS = (
+    "pg",
+    "db",
+    "my",
+    "user",
+    "root",
+    "admin",
+    "ssh",
+    "ftp",
+    "auth",
+    "id",
+    "access",
+    "bearer",
+    "mysql",
+)
 
 
 def _is_compound(text: str, key: re.Match[str]) -> bool:
@@ -173,7 +204,12 @@ def _trimmed(text: str, start: int, end: int, *, quoted: bool) -> tuple[int, int
     cut = value.find(",")
     if cut > 0 and ("=" in value[cut:] or not value[cut + 1 :].isascii()):
         value = value[:cut]
-    while value and value[-1] in _CLOSING and not (value[-1] == ")" and "(" in value) and not (value[-1] == "}" and "{" in value):
+    while (
+        value
+        and value[-1] in _CLOSING
+        and not (value[-1] == ")" and "(" in value)
+        and not (value[-1] == "}" and "{" in value)
+    ):
         value = value[:-1]
     return start, start + len(value)
 
@@ -189,7 +225,9 @@ def _is_secret(text: str, key: re.Match[str], start: int, end: int, *, is_passwo
 
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
-_PATH = re.compile(r"(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]*)*\Z|[A-Za-z0-9_.-]+(?:/[A-Za-z_.-][\w.-]*){2,}\Z|\w+\.(?:txt|ya?ml|json|env|py|js|ts|md|pem|key|toml)\Z")
+_PATH = re.compile(
+    r"(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]*)*\Z|[A-Za-z0-9_.-]+(?:/[A-Za-z_.-][\w.-]*){2,}\Z|\w+\.(?:txt|ya?ml|json|env|py|js|ts|md|pem|key|toml)\Z"
+)
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 
 
@@ -220,13 +258,25 @@ def _is_password(text: str, key: re.Match[str], start: int, end: int, trust: str
     if len(value) < _MIN_PASSWORD or is_predicate(value) and trust != _BY_SIGN:
         return False
     if trust == _BY_NEIGHBOUR:
-        return _is_strong(value) and (_is_quoted(text, start) or len(value) >= _MIN_NEIGHBOUR and not _NUMBERED_WORD.match(value))
+        return _is_strong(value) and (
+            _is_quoted(text, start) or len(value) >= _MIN_NEIGHBOUR and not _NUMBERED_WORD.match(value)
+        )
     if trust == _BY_VERB:
         if _is_strong(value) or _is_quoted(text, start) or value.isdigit() and len(value) >= 4:  # noqa: PLR2004 (a PIN)
             return True
-        return is_word(value) and len(value) > _MIN_PASSWORD and _ends_clause(text, end) and not _breaks_line(text, key.end(), start)
+        return (
+            is_word(value)
+            and len(value) > _MIN_PASSWORD
+            and _ends_clause(text, end)
+            and not _breaks_line(text, key.end(), start)
+        )
     if is_word(value) and trust == _BY_SIGN:
-        return _is_env_name(text, key) or _is_quoted(text, start) or _ends_clause(text, end) and len(value) > _MIN_PASSWORD
+        return (
+            _is_env_name(text, key)
+            or _is_quoted(text, start)
+            or _ends_clause(text, end)
+            and len(value) > _MIN_PASSWORD
+        )
     return True
 
 
@@ -252,7 +302,12 @@ def _is_token(text: str, value: str, start: int, trust: str) -> bool:
         return False
     if is_hash(value):
         named_hash = _HASH_WORD.search(text[max(0, start - _NEAR_CHARS) : start])
-        return len(value) >= _HEX_KEY and not named_hash and ":" not in value and (trust != _BY_NEIGHBOUR or "-" not in value)
+        return (
+            len(value) >= _HEX_KEY
+            and not named_hash
+            and ":" not in value
+            and (trust != _BY_NEIGHBOUR or "-" not in value)
+        )
     if trust == _BY_SIGN and _is_quoted(text, start) and has_digit(value) and " " not in value:
         return not (_VERSION.match(value) or _is_kebab(value))
     if trust == _BY_NEIGHBOUR:
@@ -298,7 +353,9 @@ def _is_cjk_secret(text: str, start: int, end: int, kind: str, *, tight: bool) -
 def _by_form(text: str) -> Iterator[Match]:
     for match in _HEADER.finditer(text):
         value = match.group("plain")
-        if not is_placeholder(value) and (has_digit(value) or len(value) >= 2 * _MIN_TOKEN and not is_word(value)):
+        if not is_placeholder(value) and (
+            has_digit(value) or len(value) >= 2 * _MIN_TOKEN and not is_word(value)
+        ):
             start, end = _trimmed(text, *match.span("plain"), quoted=False)
             if _is_bearer(match, value):
                 yield secret("authorization", start, end, priority=1)

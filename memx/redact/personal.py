@@ -11,30 +11,66 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _NAME = r"[^\s/\\:*?\"'<>|`,;(){}\[\]&=$]+"
-_UNIX_HOME = re.compile(rf"(?<![\w.~>-])(?:/mnt/[a-z]|/[a-zA-Z])?/(?:home|Users)/(?P<name>{_NAME})(?<![.:])", re.UNICODE)
+_UNIX_HOME = re.compile(
+    rf"(?<![\w.~>-])(?:/mnt/[a-z]|/[a-zA-Z])?/(?:home|Users)/(?P<name>{_NAME})(?<![.:])", re.UNICODE
+)
 _WINDOWS_HOME = re.compile(
     rf"(?<![A-Za-z0-9])[A-Za-z]:(?P<separator>\\{{1,4}}|/{{1,2}})(?:Users|Documents and Settings)(?P=separator)(?P<name>{_NAME})(?<![.:])",
     re.IGNORECASE,
 )
 _FOLDED_HOME = re.compile(r"(?<=/)-(?:home|Users)-(?P<name>[^-/\s\\]+)")
-_SHARED_HOMES = frozenset(("shared", "public", "linuxbrew", "default", "all users", "*", "...", "…", "name", "username"))
+_SHARED_HOMES = frozenset(
+    ("shared", "public", "linuxbrew", "default", "all users", "*", "...", "…", "name", "username")
+)
 _EMAIL = re.compile(
     r"(?<![\w.+%/@-])(?P<local>[\w.+%-]{1,64})@(?P<domain>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\.){1,8}(?P<tld>[A-Za-z]{2,24}))(?![\w@]|-\w|/v?\d)"
 )
-_FILE_ENDINGS = frozenset(("png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "py", "js", "ts", "css", "md", "json", "yml", "yaml"))
+_FILE_ENDINGS = frozenset(
+    ("png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "py", "js", "ts", "css", "md", "json", "yml", "yaml")
+)
 _LOCAL_USERS = frozenset(("git", "hg", "svn"))
 _IPV4 = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)(?P<mask>/\d{1,2})?")
 _IPV6 = re.compile(r"(?<![\w:])(?:fe80|f[cd][0-9a-f]{2})(?::[0-9a-f]{0,4}){2,7}(?![\w:])", re.IGNORECASE)
-_VERSION_BEFORE = re.compile(r"(?:\bv|version|release|chrome|版本|バージョン|versión|[<>=~^]=?)[ \t:]*\Z", re.IGNORECASE)
-_KNOWN_RANGES = frozenset(("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10"))
+_VERSION_BEFORE = re.compile(
+    r"(?:\bv|version|release|chrome|版本|バージョン|versión|[<>=~^]=?)[ \t:]*\Z", re.IGNORECASE
+)
+_KNOWN_RANGES = frozenset(
+    ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10")
+)
 _CLOUD_METADATA = "169.254.169.254"
 _HOST = re.compile(
     r"(?<![\w./\\$-])(?P<host>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}"
     r"(?:internal|intranet|intra|corp|lan|localdomain|local|home\.arpa|private))(?![\w-]|\.\w|\()(?P<port>:\d{2,5})?"
 )
-_PUBLIC_INNER = frozenset(("host.docker.internal", "gateway.docker.internal", "metadata.google.internal", "cluster.local", "kubernetes.docker.internal"))
+_PUBLIC_INNER = frozenset(
+    (
+        "host.docker.internal",
+        "gateway.docker.internal",
+        "metadata.google.internal",
+        "cluster.local",
+        "kubernetes.docker.internal",
+    )
+)
 _SURE_ZONES = (".corp", ".lan", ".intranet", ".localdomain", ".home.arpa")
-_REVERSED = frozenset(("com", "org", "net", "io", "dev", "app", "de", "jp", "cn", "android", "java", "javax", "kotlin", "sun", "jdk"))
+_REVERSED = frozenset(
+    (
+        "com",
+        "org",
+        "net",
+        "io",
+        "dev",
+        "app",
+        "de",
+        "jp",
+        "cn",
+        "android",
+        "java",
+        "javax",
+        "kotlin",
+        "sun",
+        "jdk",
+    )
+)
 _HOST_WORD = re.compile(
     r"(?:://|@|\b(?:host|hostname|server|machine|node|ssh|scp|ping|curl|dig|nslookup|at|on|from|to|via)|主机|服务器|サーバー?|ホスト|servidor|host)[ \t:=\"'`]*\Z",
     re.IGNORECASE,
@@ -86,7 +122,12 @@ def emails(text: str) -> Iterator[Match]:
         if match.group("tld").lower() in _FILE_ENDINGS or match.group("local").lower() in _LOCAL_USERS:
             continue
         before = text[max(0, match.start() - 300) : match.start()].split()
-        if before and text[match.start() - 1] not in " \t\n" and "://" in before[-1] and "/" not in before[-1].split("://")[-1]:
+        if (
+            before
+            and text[match.start() - 1] not in " \t\n"
+            and "://" in before[-1]
+            and "/" not in before[-1].split("://")[-1]
+        ):
             continue
         yield personal("email", match.start(), match.end(), "<email>")
 
@@ -97,7 +138,9 @@ def addresses(text: str) -> Iterator[Match]:
         if match.group() in _KNOWN_RANGES or match.group() == _CLOUD_METADATA:
             continue
         end = match.start("mask") if match.group("mask") else match.end()
-        if _is_private(text[match.start() : end]) and not _VERSION_BEFORE.search(text[max(0, match.start() - 12) : match.start()]):
+        if _is_private(text[match.start() : end]) and not _VERSION_BEFORE.search(
+            text[max(0, match.start() - 12) : match.start()]
+        ):
             yield personal("private-address", match.start(), end, "<ip>")
     if "::" in text or ":" in text:
         for match in _IPV6.finditer(text):
@@ -109,14 +152,24 @@ def _is_private(address: str) -> bool:
     a, b, c, d = map(int, address.split("."))
     if max(a, b, c, d) > 255:  # noqa: PLR2004 (the largest octet)
         return False
-    return a == 10 or (a, b) == (192, 168) or a == 172 and 16 <= b <= 31 or (a, b) == (169, 254) or a == 100 and 64 <= b <= 127  # noqa: PLR2004 (RFC 1918, 3927, 6598)
+    return (
+        a == 10
+        or (a, b) == (192, 168)
+        or a == 172
+        and 16 <= b <= 31
+        or (a, b) == (169, 254)
+        or a == 100
+        and 64 <= b <= 127
+    )  # noqa: PLR2004 (RFC 1918, 3927, 6598)
 
 
 def hosts(text: str) -> Iterator[Match]:
     """Yield names of inner hosts such as `db-01.prod.internal`, not files (`.env.local`) or packages."""
     for match in _HOST.finditer(text):
         host = match.group("host")
-        if _is_inner(host.lower(), text[max(0, match.start() - 24) : match.start()], has_port=bool(match.group("port"))):
+        if _is_inner(
+            host.lower(), text[max(0, match.start() - 24) : match.start()], has_port=bool(match.group("port"))
+        ):
             yield personal("private-host", match.start("host"), match.end("host"), "<host>")
 
 

@@ -30,11 +30,19 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("openai-key", "T3BlbkFJ", rf"{_WORD}{{10,}}T3BlbkFJ{_WORD}{{10,}}"),
     ("github-token", "gh", rf"gh[opusr]_[A-Za-z0-9]{{20,}}"),
     ("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),
-    ("gitlab-token", "gl", rf"gl(?:pat|dt|ft|soat|rt|rtr|cbt|imt|ptt|agent|oas|ffct)-{_WORD}{{16,}}(?:\.{_WORD}+)*"),
+    (
+        "gitlab-token",
+        "gl",
+        rf"gl(?:pat|dt|ft|soat|rt|rtr|cbt|imt|ptt|agent|oas|ffct)-{_WORD}{{16,}}(?:\.{_WORD}+)*",
+    ),
     ("gitlab-token", "GR1348941", rf"GR1348941{_WORD}{{20,}}"),
     ("slack-token", "xox", r"xox[abeoprs]-(?:[0-9A-Za-z]+-)*[0-9A-Za-z]{10,}"),
     ("slack-token", "xapp-", r"xapp-[0-9]-[A-Za-z0-9-]{20,}"),
-    ("slack-webhook", "hooks.slack.com", r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/[A-Za-z0-9/_+-]{20,}"),
+    (
+        "slack-webhook",
+        "hooks.slack.com",
+        r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/[A-Za-z0-9/_+-]{20,}",
+    ),
     ("discord-webhook", "/webhooks/", rf"(?<=/webhooks/)[0-9]{{15,}}/{_WORD}{{30,}}"),
     ("discord-token", ".", rf"{_START}[MNO][A-Za-z0-9_-]{{23,25}}\.{_WORD}{{6}}\.{_WORD}{{27,}}"),
     ("sendgrid-key", "SG.", rf"{_START}SG\.{_WORD}{{16,}}\.{_WORD}{{16,}}"),
@@ -91,7 +99,9 @@ _SLASHED_USERINFO = re.compile(
     r"[^\s/@:\"'<>`]{0,200}:([^\s\"'<>`]{1,300})@(?=[A-Za-z0-9\[])"
 )
 _USER_ONLY = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://([A-Za-z0-9_-]{20,300})@")
-_URL_PLACEHOLDERS = frozenset(("pass", "pw", "pwd", "passwd", "user", "postgres", "guest", "root", "x-oauth-basic"))
+_URL_PLACEHOLDERS = frozenset(
+    ("pass", "pw", "pwd", "passwd", "user", "postgres", "guest", "root", "x-oauth-basic")
+)
 
 _compiled: dict[str, re.Pattern[str]] = {}
 

@@ -118,7 +118,11 @@ def _across_lines(text: str, joints: Sequence[int]) -> Iterator[Match]:
         if not inside:
             continue
         rest = text[inside[0] : match.end]
-        if len(rest) >= _MIN_CONTINUATION and has_letter(rest) and (has_digit(rest) or rest[1:].lower() != rest[1:]):
+        if (
+            len(rest) >= _MIN_CONTINUATION
+            and has_letter(rest)
+            and (has_digit(rest) or rest[1:].lower() != rest[1:])
+        ):
             yield match
 
 
@@ -138,7 +142,9 @@ def _disjoint(found: Iterable[Match], protected: Sequence[tuple[int, int]]) -> l
             last = joined_matches.pop()
             best = max(last, match, key=lambda m: (m.priority, m.end - m.start))
             end = max(last.end, match.end)
-            match = Match(best.kind, last.start, end, best.replacement, last.is_secret or match.is_secret, best.priority)  # noqa: PLW2901 (the union takes its place)
+            match = Match(
+                best.kind, last.start, end, best.replacement, last.is_secret or match.is_secret, best.priority
+            )  # noqa: PLW2901 (the union takes its place)
         joined_matches.append(match)
     return [piece for match in joined_matches for piece in _outside(match, protected)]
 

@@ -7,7 +7,9 @@ from math import log2
 
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{7,128}\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
-_LABELLED_HASH = re.compile(r"(?:sha(?:1|224|256|384|512)|md5|blake[23][bs]?|h1)[-:=][A-Za-z0-9+/=_-]+\Z", re.IGNORECASE)
+_LABELLED_HASH = re.compile(
+    r"(?:sha(?:1|224|256|384|512)|md5|blake[23][bs]?|h1)[-:=][A-Za-z0-9+/=_-]+\Z", re.IGNORECASE
+)
 _FILLER = re.compile(r"(?:[xX*.•●?#_-]|0(?=0*\Z)|\\u2022)+\Z")
 _VARIABLE = re.compile(r"[$%@]|\{\{|\$\{|<[^>]*>?|\[[A-Za-z_ -]+\]|\{[A-Za-z_.]+\}")
 _SECRET_WORDS = (
@@ -36,7 +38,9 @@ _PLAIN_VALUES = frozenset(
     """.split()  # noqa: SIM905 (a word list reads better than 150 quoted strings)
 )
 _WORD_ONLY = re.compile(r"[A-Za-zÀ-ÿ]+(?:[-_'][A-Za-zÀ-ÿ]+)*\Z")
-_PARTICIPLE = re.compile(r"(?:[a-z]{3,}(?:ed|ing|able|ible|less|ly|ada|ado|ida|ido|oria|orio|ecta|ecto))\Z", re.IGNORECASE)
+_PARTICIPLE = re.compile(
+    r"(?:[a-z]{3,}(?:ed|ing|able|ible|less|ly|ada|ado|ida|ido|oria|orio|ecta|ecto))\Z", re.IGNORECASE
+)
 
 
 def is_hash(token: str) -> bool:
