@@ -1,0 +1,129 @@
+"""Train the Reflector's readable coefficients: worth.json and classes.json.
+
+    python benchmarks/train_reflector.py [../shared/eval]
+
+Logistic regression over the features of memx/reflector/features.py (worth) and
+memx/reflector/classify.py (section and type). Needs scikit-learn, which memx
+itself does not. benchmarks/distill.py uses the same functions on the other
+folds, so its figures are cross-validated.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from memx.reflector.classify import FEATURES as CLASS_FEATURES
+from memx.reflector.classify import class_values
+from memx.reflector.features import NAMES
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EVAL = os.path.join(HERE, "..", "..", "shared", "eval")
+BORDERLINE_WEIGHT = 0.5
+REGULARISATION = 0.02
+CLASS_REGULARISATION = 0.5
+
+
+def read_lines(path):
+    """Return the objects of a JSONL file."""
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def train_worth(values, labels, weights, regularisation=REGULARISATION, names=NAMES):
+    """Return a model file's content: mean, spread and weight for each feature, and the intercept."""
+    table = np.array([[v[name] for name in names] for v in values])
+    mean, spread = table.mean(0), table.std(0)
+    spread[spread < 1e-9] = 1.0
+    model = LogisticRegression(C=regularisation, max_iter=2000)
+    model.fit((table - mean) / spread, np.array(labels, int), sample_weight=np.array(weights))
+    return {
+        "intercept": round(float(model.intercept_[0]), 4),
+        "features": {
+            name: {"mean": round(float(m), 4), "spread": round(float(s), 4), "weight": round(float(w), 4)}
+            for name, m, s, w in zip(names, mean, spread, model.coef_[0], strict=True)
+        },
+    }
+
+
+def shift(model, threshold, target=0.33):
+    """Move the intercept so that a probability of `threshold` becomes `target`, which scores about 30."""
+    move = math.log(target / (1 - target)) - math.log(threshold / (1 - threshold))
+    return model | {"intercept": round(model["intercept"] + move, 4)}
+
+
+def train_classes(examples, regularisation=CLASS_REGULARISATION):
+    """Return weights by class from (text, rule, language, class) examples."""
+    table = np.array([[class_values(t, r, lang)[n] for n in CLASS_FEATURES] for t, r, lang, _ in examples])
+    labels = [label for _, _, _, label in examples]
+    model = LogisticRegression(C=regularisation, max_iter=2000)
+    model.fit(table, labels)
+    rows = model.coef_ if len(model.classes_) > 2 else np.vstack([-model.coef_, model.coef_])
+    bias = (
+        model.intercept_ if len(model.classes_) > 2 else np.array([-model.intercept_[0], model.intercept_[0]])
+    )
+    return {
+        str(name): {"bias": round(float(b), 3)}
+        | {
+            feature: round(float(w), 3)
+            for feature, w in zip(CLASS_FEATURES, row, strict=True)
+            if abs(w) >= 0.02
+        }
+        for name, row, b in zip(model.classes_, rows, bias, strict=True)
+    }
+
+
+def gold_rule(label):
+    """Return the rule's name as memx has it."""
+    return "statement" if label["rule"] == "other" else label["rule"]
+
+
+def class_examples(labels, field):
+    """Return (text, rule, language, class) examples from labels, in English and in their own language."""
+    examples = []
+    for label in labels:
+        if not label["has_knowledge"]:
+            continue
+        answer = label[field].lower()
+        examples.append((label["gold"], gold_rule(label), "en", answer))
+        if label.get("gold_local"):
+            examples.append((label["gold_local"], gold_rule(label), label["lang"], answer))
+        if label.get("distilled"):
+            examples.append((label["distilled"], gold_rule(label), label["lang"], answer))
+    return examples
+
+
+def write_json(name, content):
+    """Write a data file beside the code that reads it."""
+    path = os.path.join(HERE, "..", "memx", "reflector", name)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(content, file, ensure_ascii=False, indent=1)
+        file.write("\n")
+
+
+def main():
+    """Train on everything and write both files."""
+    from distill import load_commits, load_sessions, operating_point  # noqa: PLC0415 (distill imports this module)
+
+    folder = sys.argv[1] if len(sys.argv) > 1 else EVAL
+    commits = load_commits(folder)
+    sessions = load_sessions(folder)
+    worth = {}
+    for kind, examples in (("commit", commits), ("session", sessions)):
+        model = train_worth(
+            [e["values"] for e in examples], [e["label"] for e in examples], [e["weight"] for e in examples]
+        )
+        worth[kind] = shift(model, operating_point(examples))
+    write_json("worth.json", worth)
+    labels = read_lines(os.path.join(folder, "commits.dev.jsonl"))
+    labels += read_lines(os.path.join(folder, "sessions", "labels.jsonl"))
+    write_json("classes.json", {f: train_classes(class_examples(labels, f)) for f in ("section", "type")})
+
+
+if __name__ == "__main__":
+    main()

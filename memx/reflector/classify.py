@@ -1,0 +1,79 @@
+"""Section and type of a lesson by all its evidence: two small softmax models with readable weights (classes.json)."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from functools import cache
+
+from memx.model import SECTIONS, TYPES
+from memx.reflector.features import CODE_TOKEN, VALUE_TOKEN
+from memx.reflector.vocabulary import fold, vocabulary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_CUES = (
+    "debugging", "tools", "architecture", "workflow", "commands", "patterns", "preference", "tool_word",
+    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "measure", "decision", "testing", "feature",
+)  # fmt: skip
+_RULES = (
+    "error_fix",
+    "retry_success",
+    "config_change",
+    "new_tool",
+    "repetitive_op",
+    "correction",
+    "statement",
+)
+_COMMAND = re.compile(
+    r"`[a-z][\w.-]*(?: [^`]+)+`|(?<![\w])(?:git|npm|npx|pnpm|yarn|pip|uv|docker|kubectl|helm|make|cargo|go|mvn|gradle|dotnet|curl|ssh|terraform|php|bundle|python3?|node|adb|aws)\s+[a-z-]\S*"
+)
+_OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+_EXCEPTION = re.compile(r"\b\w*(?:Error|Exception|Warning|Panic)\b|\b[A-Z]{2,}\d{3,}\b|\b[45]\d\d\b")
+FEATURES = (
+    tuple(f"rule_{name}" for name in _RULES)
+    + _CUES
+    + ("command", "option", "exception", "identifiers", "values")
+)
+
+
+def class_values(text: str, rule: str, language: str) -> dict[str, float]:
+    """Return what section and type are decided by."""
+    words = vocabulary(language)
+    folded = fold(text)
+    values = {f"rule_{name}": float(name == rule) for name in _RULES}
+    values |= {name: min(1.0, words.count(name, folded) / 2) for name in _CUES}
+    values |= {
+        "command": float(bool(_COMMAND.search(text))),
+        "option": float(bool(_OPTION.search(text))),
+        "exception": float(bool(_EXCEPTION.search(text))),
+        "identifiers": math.log1p(len(set(CODE_TOKEN.findall(text)))),
+        "values": math.log1p(len(VALUE_TOKEN.findall(text))),
+    }
+    return values
+
+
+@cache
+def _models() -> dict[str, dict[str, dict[str, float]]]:
+    with open(os.path.join(_FOLDER, "classes.json"), encoding="utf-8") as file:
+        models: dict[str, dict[str, dict[str, float]]] = json.load(file)
+    return models
+
+
+def weigh(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Return a class's log-odds: its bias and the weighted values."""
+    return weights.get("bias", 0.0) + sum(weights.get(name, 0.0) * value for name, value in values.items())
+
+
+def classify(text: str, rule: str, language: str) -> tuple[str, str]:
+    """Return (section, type) for a lesson."""
+    values = class_values(text, rule, language)
+    models = _models()
+    section = max(SECTIONS, key=lambda name: weigh(values, models["section"].get(name, {"bias": -99.0})))
+    kind = max(TYPES, key=lambda name: weigh(values, models["type"].get(name, {"bias": -99.0})))
+    return section, kind

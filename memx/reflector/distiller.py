@@ -1,0 +1,153 @@
+"""BulletDistiller: from sentences to one self-contained lesson of one to three sentences.
+
+The words stay the source's; what speaks of the commit, the ticket or the
+writer goes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memx.reflector.features import CODE_TOKEN, sentence_strength, title_type
+from memx.reflector.language import is_cjk, weight_of
+from memx.reflector.segment import TITLE
+from memx.reflector.vocabulary import fold, vocabulary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memx.reflector.features import Evidence
+    from memx.reflector.segment import Sentence
+
+MAX_SENTENCES = 3
+MAX_WEIGHT = 640
+"""Latin characters; Han counts three, kana two."""
+_SENTENCE_WEIGHT = 420
+
+_NOISE = re.compile(
+    r"\s*\((?:#\d+|[a-z]+#\d+|refs? #\d+|see #\d+|closes #\d+|fixes #\d+|PR #?\d+|GHSA-[\w-]+|CVE-\d+-\d+)\)"
+    r"|\s*,?\s*(?:refs?|see|closes?|fixes|resolves|issue|per|as discussed in)\s+(?:PR\s+)?#\d+"
+    r"|\bPR #?\d+\s*(?:R\d+)?\s*[—:-]\s*|\b(?:Tarea|Task|Issue|Ticket)\s+#?\d+\b[.:,]?|\s*\[patchunicode:#\d+\]",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^(?:(?:however|but|so|and|also|apparently|well|ok|okay|good|great|no|yes|right|actually|basically|noted|understood|in addition|additionally|furthermore"
+    r"|as such|to fix this|to solve this|fixed|done|found it|got it|that s it|you(?:'|’)re right|you are right|sorry|perfecto|vale|tienes razón|de acuerdo|entendido|además"
+    r"|好的|明白|对|是的|另外|此外|收到|了解|はい|了解です|了解しました|また|なお|さらに)\s*[,.:;!，。、：；！]+\s*)+",
+    re.IGNORECASE,
+)
+_SELF = (
+    (re.compile(r"\b(?:this|the) (?:commit|patch|pr|pull request|change|mr|fix|diff)\s+(?:also\s+|now\s+)?(?=[a-z]+s\b)", re.IGNORECASE), ""),
+    (re.compile(r"\b(?:in|with|by|after|before) this (?:commit|patch|pr|pull request|change|fix),?\s*", re.IGNORECASE), ""),
+    (re.compile(r"^one thing to keep in mind(?: for [\w ]+)?:\s*|^(?:please )?(?:note|remember|keep in mind) that\s+", re.IGNORECASE), ""),
+    (re.compile(r"\b(?:we|I) (?:have decided|decided) to\s+", re.IGNORECASE), ""),
+    (re.compile(r"^(?:so |thus |therefore )?(?:we|I) (?=(?:should|must|need|have|can|use|cannot|never|always|only|do not|don't)\b)", re.IGNORECASE), ""),
+    (re.compile(r"\b(we|I)(['’](?:re|ve|ll|d))\b"), r"you\2"),
+    (re.compile(r"\bwe\b"), "you"),
+    (re.compile(r"\bWe\b"), "You"),
+    (re.compile(r"\bour\b"), "the"),
+    (re.compile(r"\bOur\b"), "The"),
+    (re.compile(r"我们"), ""),
+)  # fmt: skip
+_ARROW_SPACE = re.compile(r"\s{2,}")
+
+
+class BulletDistiller:
+    """Chooses and words the sentences of a lesson."""
+
+    def choose(self, evidence: Evidence, first: int | None = None, last: int | None = None) -> list[int]:
+        """Return positions of the sentences to keep, in order; those from `first` to `last` are wanted."""
+        words = vocabulary(evidence.language)
+        usable = evidence.usable
+        strengths = [sentence_strength(f, s, words) for f, s in zip(evidence.folded, usable, strict=True)]
+        if not usable:
+            return []
+        wanted = range(len(usable)) if first is None or last is None else range(first, last + 1)
+        best = max(wanted, key=lambda i: (strengths[i], -i))
+        kept = set(wanted) if len(wanted) <= MAX_SENTENCES else {best}
+        room = MAX_WEIGHT - sum(weight_of(usable[i].text) for i in kept)
+        order = sorted(range(len(usable)), key=lambda i: (-_nearness(strengths[i], i, best, usable), i))
+        for i in order:
+            size = weight_of(usable[i].text)
+            if i in kept or len(kept) >= MAX_SENTENCES or size > room:
+                continue
+            if _nearness(strengths[i], i, best, usable) < 0.45 * strengths[best]:
+                break
+            kept.add(i)
+            room -= size
+        return sorted(kept)
+
+    def word(self, sentences: Sequence[Sentence], language: str) -> str:
+        """Return the sentences as one lesson."""
+        parts: list[str] = []
+        for sentence in sentences:
+            text = reword(sentence.text, is_title=sentence.kind == TITLE)
+            if text and not any(_contains(other, text) for other in parts):
+                parts = [other for other in parts if not _contains(text, other)]
+                parts.append(text)
+        joined = ""
+        for part in parts:
+            ended = _finish(part)
+            glue = "" if not joined or is_cjk(joined[-1]) else " "
+            joined += glue + ended
+        return joined
+
+    def distil(self, evidence: Evidence, first: int | None = None, last: int | None = None) -> str:
+        """Choose and word in one step."""
+        return self.word([evidence.usable[i] for i in self.choose(evidence, first, last)], evidence.language)
+
+
+def _nearness(strength: float, position: int, best: int, usable: Sequence[Sentence]) -> float:
+    """Return a sentence's strength, more beside the strongest one and for the title."""
+    if usable[position].kind == TITLE:
+        return strength + 0.6
+    distance = abs(position - best)
+    return strength + (0.5 if distance == 1 else 0.0)
+
+
+def _contains(longer: str, shorter: str) -> bool:
+    return fold(shorter).strip() in fold(longer)
+
+
+def reword(text: str, *, is_title: bool = False) -> str:
+    """Take out who wrote it and where: prefixes, ticket numbers, greetings, `we`, `this commit`."""
+    if is_title:
+        _, text = title_type(text)
+        text = re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", text)
+    text = _NOISE.sub("", text)
+    text = _LEAD.sub("", text.strip())
+    for pattern, replacement in _SELF:
+        text = pattern.sub(replacement, text)
+    text = _ARROW_SPACE.sub(" ", text).strip(" \t;,:—-–，：；")
+    if weight_of(text) > _SENTENCE_WEIGHT * 1.5:
+        text = _shorten(text)
+    first = text[:1]
+    if first.islower() and re.match(r"[a-zà-ÿ]+(?:[\s,]|$)", text):
+        text = first.upper() + text[1:]
+    return text
+
+
+def _shorten(text: str) -> str:
+    """Cut an overlong sentence at the last clause that fits."""
+    cut = _SENTENCE_WEIGHT if text.isascii() else _SENTENCE_WEIGHT // 2
+    clause = max(text.rfind(mark, 0, cut) for mark in (";", ", ", "，", "、", "；", "。", ". "))
+    return text[: clause if clause > cut // 2 else cut].rstrip(" ,;，、；")
+
+
+def _finish(text: str) -> str:
+    if text.endswith((".", "!", "?", "。", "！", "？", ":", "`", ")", "）", "…")) and not text.endswith(
+        ("`", ")", "）")
+    ):
+        return text.rstrip(":") + ("." if text.endswith(":") else "")
+    return text + ("。" if any(map(is_cjk, text[-2:])) else ".")
+
+
+def entities_of(text: str, limit: int = 8) -> tuple[str, ...]:
+    """Return the identifiers, flags, paths and names in code marks, in order of appearance."""
+    found: list[str] = []
+    for token in CODE_TOKEN.findall(text):
+        name = token.strip("`").strip()
+        if name and " " not in name and len(name) > 1 and name not in found:
+            found.append(name)
+    return tuple(found[:limit])

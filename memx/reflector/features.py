@@ -1,0 +1,196 @@
+"""What can be counted in a text and says whether it teaches something: plain numbers with plain names.
+
+Every feature is language-free; the words come from the lexicons. The learned
+coefficients (worth.json) are one number a name.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from memx.record import record
+from memx.reflector.language import detect_language, weight_of
+from memx.reflector.segment import ITEM, TITLE
+from memx.reflector.vocabulary import fold, vocabulary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memx.reflector.segment import Passage, Sentence
+    from memx.reflector.vocabulary import Vocabulary
+
+CODE_TOKEN = re.compile(
+    r"`[^`\n]{1,80}`"
+    r"|(?<![\w/])--?[a-z][\w-]*(?:=\S+)?"
+    r"|\b[A-Za-z_]\w*(?:::|->|\.)[A-Za-z_]\w*(?:\(\))?"
+    r"|\b[A-Za-z]\w*\(\)"
+    r"|\b[A-Za-z]+_\w+\b"
+    r"|\b[a-z]+[A-Z]\w*\b|\b(?:[A-Z][a-z0-9]+){2,}\b"
+    r"|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b"
+    r"|(?<![\w])[~.]?/?[\w.-]+/[\w./-]+"
+    r"|(?<![\w])@[A-Za-z]\w+"
+    r"|\b[\w-]+\.(?:py|js|ts|tsx|yml|yaml|toml|json|c|h|cpp|rs|go|java|sh|sql|md|txt|cfg|ini|properties|lock|env)\b"
+)
+VALUE_TOKEN = re.compile(
+    r"(?<![\w#.])\d+(?:\.\d+)*(?:\s?(?:ms|s|MB|GB|KB|kB|%|seconds?|minutes?|bytes?|秒|分|条|次))?(?![\w.])"
+)
+_CONVENTIONAL = re.compile(r"^(?P<type>[A-Za-z]+)(?:\((?P<scope>[^)]*)\))?!?:\s*(?P<rest>.+)$", re.DOTALL)
+_PREFIX = re.compile(r"^\[?(?P<type>Add|Mod|Fix|New|Imp|Keep|Doc|Docs|Del)\]?:?\s*", re.IGNORECASE)
+_FIX_TITLE = re.compile(
+    r"^(?:\[?fix(?:e[sd]|ing)?\b|bug ?fix|hotfix|corrige|corregid|corrig|soluciona|arregl|修复|修正|解决|修正|不具合)|を修正|の修正",
+    re.IGNORECASE,
+)
+_ROUTINE = re.compile(
+    r"^(?:merge\b|revert\b|bump\b|rel(?:ease|ase)\b|version\b|v?\d+\.\d+|sync with|the \d+\w* batch|update(?:s|d)? (?:changelog|readme|version|deps)"
+    r"|delete\b|initial\b|\[pre-commit|lint\b|typo)",
+    re.IGNORECASE,
+)
+_BOT = re.compile(
+    r"dependabot|Bumps \[|pre-commit autoupdate|renovate|updated-dependencies:|update pre-commit hooks",
+    re.IGNORECASE,
+)
+_TICKET = re.compile(r"\bmt#\d+|\bR\d\b|\bPR #?\d+|\bSC\d\b|\bAT\d\b|\bADR-\d+|\bTask \d+", re.IGNORECASE)
+_REFERENCE = re.compile(r"\(#\d+\)|#\d+|https?://\S+")
+_ROUTINE_TYPES = frozenset(
+    ("chore", "docs", "doc", "style", "test", "tests", "refactor", "build", "ci", "keep")
+)
+
+NAMES = (
+    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "past", "condition", "measure", "decision", "firm",
+    "feature", "maintenance", "testing", "series",
+    "identifiers", "values", "length", "items", "body", "explained", "hazard_failure", "best_sentence",
+    "mean_sentence", "all_series", "all_maintenance", "all_feature",
+    "fix_title", "feature_title", "routine_title", "maintenance_title", "bot", "tickets", "code_blocks",
+)  # fmt: skip
+_CUES = (
+    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "past", "condition", "measure", "decision", "firm",
+    "feature", "maintenance", "testing", "series",
+)  # fmt: skip
+_CORE = 3
+"""How many sentences, the strongest, are taken for the lesson itself."""
+
+
+@record
+class Evidence:
+    """A text made ready for rules and scorer: language, usable sentences and feature values."""
+
+    language: str
+    passage: Passage
+    usable: tuple[Sentence, ...]
+    folded: tuple[str, ...]
+    """The folded masked text of each usable sentence."""
+    values: dict[str, float]
+
+
+def title_type(title: str) -> tuple[str, str]:
+    """Return a conventional title's type, in lower case, and what follows; ('', title) without one."""
+    match = _CONVENTIONAL.match(title) or _PREFIX.match(title)
+    if not match:
+        return "", title
+    return match["type"].lower(), title[match.start("rest") :] if "rest" in match.groupdict() else title[
+        match.end() :
+    ]
+
+
+def is_question(sentence: str, folded: str, words: Vocabulary) -> bool:
+    """Tell whether a sentence asks."""
+    ending = sentence.rstrip("\"'”»)）」 ")
+    if ending.endswith(("?", "？")):
+        return True
+    at = words.first("asked", folded)
+    if at < 0:
+        return False
+    return at <= 1 if words.spaced else folded.rstrip(" 。").endswith(("か", "吗", "呢"))
+
+
+def is_plan(folded: str, words: Vocabulary) -> bool:
+    """Tell whether a sentence only announces what somebody means to do."""
+    at = words.first("planned", folded)
+    if at < 0:
+        return False
+    return at < 14 if words.spaced else not words.has("firm", folded)  # noqa: PLR2004
+
+
+def gather(passage: Passage, language: str = "") -> Evidence:
+    """Count everything in a passage."""
+    language = language or detect_language(" ".join(s.text for s in passage.sentences))
+    words = vocabulary(language)
+    usable, folded = [], []
+    for sentence in passage.sentences:
+        text = fold(sentence.masked)
+        if not is_question(sentence.text, text, words) and not is_plan(text, words):
+            usable.append(sentence)
+            folded.append(text)
+    values = _measure(passage, usable, folded, words)
+    return Evidence(language, passage, tuple(usable), tuple(folded), values)
+
+
+def _measure(
+    passage: Passage, usable: Sequence[Sentence], folded: Sequence[str], words: Vocabulary
+) -> dict[str, float]:
+    strengths = [sentence_strength(f, s, words) for f, s in zip(folded, usable, strict=True)]
+    ranked = sorted(range(len(usable)), key=lambda i: (-strengths[i], i))
+    core = sorted(ranked[:_CORE])
+    best = "".join(folded[i] for i in core)
+    whole = "".join(folded)
+    text = "\n".join(s.text for s in usable)
+    core_text = "\n".join(usable[i].text for i in core)
+    length = weight_of(text)
+    items = sum(weight_of(s.text) for s in usable if s.kind == ITEM)
+    values = {name: math.log1p(words.count(name, best)) for name in _CUES}
+    values |= {
+        "identifiers": math.log1p(len(set(CODE_TOKEN.findall(core_text)))),
+        "values": math.log1p(len(VALUE_TOKEN.findall(_REFERENCE.sub(" ", core_text)))),
+        "length": math.log1p(length / 100),
+        "items": items / length if length else 0.0,
+        "body": float(any(s.kind != TITLE for s in usable)),
+        "explained": sum(words.has("cause", f) or words.has("hazard", f) for f in folded) / (len(folded) + 1),
+        "hazard_failure": math.log1p(
+            sum((words.has("hazard", f) or words.has("cause", f)) and words.has("failure", f) for f in folded)
+        ),
+        "best_sentence": strengths[ranked[0]] if ranked else 0.0,
+        "mean_sentence": sum(strengths) / (len(strengths) + 1),
+        "code_blocks": float(bool(passage.code)),
+        "all_series": math.log1p(words.count("series", whole)),
+        "all_maintenance": words.count("maintenance", whole) / (len(folded) + 1),
+        "all_feature": words.count("feature", whole) / (len(folded) + 1),
+    }
+    return values | _title_values(passage.title, text, words)
+
+
+def _title_values(title: str, text: str, words: Vocabulary) -> dict[str, float]:
+    kind, rest = title_type(title)
+    return {
+        "fix_title": float(bool(_FIX_TITLE.search(title)) or kind == "fix"),
+        "feature_title": float(
+            kind in ("feat", "add", "new", "imp") or words.has("feature", fold(rest)[:16])
+        ),
+        "routine_title": float(kind in _ROUTINE_TYPES or bool(_ROUTINE.match(title))),
+        "maintenance_title": float(words.has("maintenance", fold(rest))),
+        "bot": float(bool(_BOT.search(text))),
+        "tickets": math.log1p(len(_TICKET.findall(text))),
+    }
+
+
+_STRENGTH = {
+    "cause": 1.0, "hazard": 0.8, "failure": 0.9, "remedy": 0.5, "necessity": 0.5, "contrast": 0.4, "firm": 0.8,
+    "condition": 0.3, "past": 0.2, "decision": 0.3, "measure": 0.1,
+    "feature": -0.3, "maintenance": -0.35, "series": -0.9, "testing": -0.3, "chatter": -0.4,
+}  # fmt: skip
+
+
+def sentence_strength(folded: str, sentence: Sentence, words: Vocabulary) -> float:
+    """Return how much a sentence alone looks like a lesson, around 0 (nothing) to 5."""
+    total = sum(
+        weight * min(words.count(name, folded), 2) ** 0.5
+        for name, weight in _STRENGTH.items()
+        if words.has(name, folded)
+    )
+    identifiers = len(set(CODE_TOKEN.findall(sentence.text)))
+    total += 0.5 * math.log1p(identifiers)
+    length = weight_of(sentence.text)
+    if length < 40:  # noqa: PLR2004 (too short to hold cause and remedy)
+        total *= length / 40
+    return total

@@ -1,0 +1,47 @@
+"""Which language a text is written in, by script and by the commonest words."""
+
+from __future__ import annotations
+
+import re
+
+from memx.reflector.vocabulary import languages, load_lexicon
+
+_KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa\u30fc]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def detect_language(text: str) -> str:
+    """Return a language code: `ja` and `zh` by script, others by their stop words, `en` when in doubt."""
+    if not text.isascii():
+        if len(_KANA.findall(text)) >= 2:  # noqa: PLR2004 (a lone kana is a symbol)
+            return "ja"
+        if len(_HAN.findall(text)) >= 2:  # noqa: PLR2004
+            return "zh"
+    words = _WORD.findall(text[:2000].lower())
+    best, best_hits = "en", sum(word in load_lexicon("en").stopwords for word in words)
+    for language in languages():
+        stopwords = load_lexicon(language).stopwords
+        if language == "en" or not stopwords:
+            continue
+        hits = sum(word in stopwords for word in words)
+        hits += any(c in "ñ¿¡" for c in text) and language == "es"
+        if hits > best_hits:
+            best, best_hits = language, hits
+    return best
+
+
+def is_cjk(character: str) -> bool:
+    """Tell whether a character is Han, kana, or their punctuation."""
+    return (
+        "\u3000" <= character <= "\u30ff"
+        or "\u3400" <= character <= "\u9fff"
+        or "\uff00" <= character <= "\uffef"
+    )
+
+
+def weight_of(text: str) -> int:
+    """Return the length in Latin characters: a Han or kana character says as much as three."""
+    if text.isascii():
+        return len(text)
+    return len(text) + 2 * len(_HAN.findall(text)) + len(_KANA.findall(text))

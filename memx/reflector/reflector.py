@@ -1,0 +1,219 @@
+"""The Reflector: commits, sessions and plain text in, candidates out. Pure but for loading its own data."""
+
+from __future__ import annotations
+
+from memx.model import Candidate, Rejection
+from memx.record import record
+from memx.reflector.classify import classify
+from memx.reflector.detector import PatternDetector, lead_match
+from memx.reflector.distiller import BulletDistiller, entities_of
+from memx.reflector.echo import is_injection, strip_echo
+from memx.reflector.features import Evidence, gather
+from memx.reflector.language import detect_language, weight_of
+from memx.reflector.scorer import Factors, KnowledgeScorer
+from memx.reflector.segment import Passage, explicit_lessons, segment, segment_prose
+from memx.reflector.subject import anchors_of, tags_of, tools_of
+from memx.reflector.vocabulary import vocabulary
+from memx.reflector.worth import load_worth
+from memx.store.naming import bullet_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from memx.config import ReflectorConfig
+    from memx.model import Commit
+    from memx.reflector.rules import Match
+
+    class Finding(Protocol):
+        """What a sanitiser found."""
+
+        @property
+        def kind(self) -> str:
+            """The kind of thing that was replaced."""
+            ...
+
+    class Redaction(Protocol):
+        """A sanitiser's answer."""
+
+        @property
+        def text(self) -> str:
+            """The text without what must not be stored."""
+            ...
+
+        @property
+        def findings(self) -> tuple[Finding, ...]:
+            """What was replaced."""
+            ...
+
+    class Sanitizer(Protocol):
+        """Anything that takes secrets and personal data out of text."""
+
+        def sanitize(self, text: str) -> Redaction:
+            """Return the text without them."""
+            ...
+
+
+_SHORTEST = 18
+"""Latin characters; nothing shorter holds a lesson."""
+
+
+@record
+class Reflection:
+    """What a source taught, and what was seen but dropped."""
+
+    candidates: tuple[Candidate, ...] = ()
+    rejected: tuple[Rejection, ...] = ()
+
+
+_NOTHING = Reflection()
+
+
+@record
+class Origin:
+    """Where a text comes from: its source line, time, author and files."""
+
+    source: str
+    created: float | None = None
+    author: str = ""
+    paths: tuple[str, ...] = ()
+
+
+class Reflector:
+    """Distils lessons in `rules` mode; the LLM of the other modes is joined to it by the caller."""
+
+    def __init__(self, config: ReflectorConfig, sanitizer: Sanitizer) -> None:
+        """Take the configuration and what redacts every text before it leaves."""
+        self._config = config
+        self._sanitizer = sanitizer
+        self._detector = PatternDetector()
+        self._scorer = KnowledgeScorer()
+        self._distiller = BulletDistiller()
+
+    def commit(self, commit: Commit) -> Reflection:
+        """Distil a commit's message, with its files where they were read."""
+        message = commit.message
+        if len(message) < _SHORTEST and weight_of(message) < _SHORTEST:
+            return _NOTHING
+        origin = Origin(
+            source=f"commit {commit.sha}",
+            created=commit.authored,
+            author=commit.author,
+            paths=tuple(change.path for change in commit.files),
+        )
+        stated = explicit_lessons(message)
+        if stated:
+            return self._merge(
+                *(self._explicit(key, text, origin) for key, text in stated),
+                self._passage(segment(message), "commit", origin),
+            )
+        return self._passage(segment(message), "commit", origin)
+
+    def text(
+        self, text: str, kind: str = "commit", *, source: str = "", created: float | None = None
+    ) -> Reflection:
+        """Distil a text by itself: a commit message (`commit`) or a turn of a conversation (`session`)."""
+        origin = Origin(source=source or kind, created=created)
+        stated = explicit_lessons(text)
+        passage = segment(text) if kind == "commit" else segment_prose(text)
+        return self._merge(
+            *(self._explicit(key, lesson, origin) for key, lesson in stated),
+            self._passage(passage, kind, origin),
+        )
+
+    def classify(self, text: str) -> tuple[str, str]:
+        """Return (section, type) for a lesson that a person wrote."""
+        evidence = gather(segment_prose(text))
+        rule = lead_match(self._detector.detect(evidence), evidence).rule
+        return classify(text, rule, evidence.language)
+
+    def _merge(self, *parts: Reflection) -> Reflection:
+        seen: dict[str, Candidate] = {}
+        for part in parts:
+            for candidate in part.candidates:
+                seen.setdefault(candidate.id, candidate)
+        return Reflection(tuple(seen.values()), tuple(r for part in parts for r in part.rejected))
+
+    def _explicit(self, key: str, text: str, origin: Origin) -> Reflection:
+        """Return a lesson given in so many words: as written, never refused for its score."""
+        if is_injection(text):
+            return Reflection(rejected=(Rejection(key, "gives orders to an agent", origin.source),))
+        language = detect_language(text)
+        words = vocabulary(language)
+        factors = Factors(
+            1.0, self._scorer.specificity(text, words), self._scorer.cause(text, words), 1.0, 1.0
+        )
+        match = lead_match(self._detector.detect(evidence := gather(segment_prose(text), language)), evidence)
+        section, kind = classify(text, match.rule, language)
+        return Reflection(
+            (self._candidate(text, match, 1.0, factors, (section, kind), language, origin, rule="trailer"),)
+        )
+
+    def _passage(self, passage: Passage, kind: str, origin: Origin) -> Reflection:
+        evidence = gather(passage)
+        if not evidence.usable:
+            return _NOTHING
+        match = lead_match(self._detector.detect(evidence), evidence)
+        span = (match.first, match.last) if match.support else (None, None)
+        text = self._distiller.distil(evidence, *span)
+        factors = self._factors(text, evidence, match, kind)
+        score = self._scorer.score(factors)
+        reason = ""
+        if score < self._config.min_score:
+            reason = f"score {score} is below {self._config.min_score}"
+        elif is_injection(text) or strip_echo(text) != text:
+            reason = "gives orders to an agent, or repeats what memx said"
+        elif weight_of(text) < _SHORTEST:
+            reason = "too short"
+        if reason:
+            return Reflection(
+                rejected=(Rejection(match.rule, reason, origin.source, self._sanitizer.sanitize(text).text),)
+            )
+        classes = classify(text, match.rule, evidence.language)
+        return Reflection(
+            (self._candidate(text, match, match.confidence, factors, classes, evidence.language, origin),)
+        )
+
+    def _factors(self, text: str, evidence: Evidence, match: Match, kind: str) -> Factors:
+        words = vocabulary(evidence.language)
+        return Factors(
+            confidence=match.confidence,
+            specificity=self._scorer.specificity(text, words),
+            cause=self._scorer.cause(text, words),
+            worth=load_worth(kind).probability(evidence.values),
+            support=match.support,
+        )
+
+    def _candidate(
+        self,
+        text: str,
+        match: Match,
+        confidence: float,
+        factors: Factors,
+        classes: tuple[str, str],
+        language: str,
+        origin: Origin,
+        rule: str = "",
+    ) -> Candidate:
+        redaction = self._sanitizer.sanitize(text)
+        safe = redaction.text
+        tools = tools_of(safe)
+        return Candidate(
+            id=bullet_id(safe),
+            text=safe,
+            rule=rule or match.rule,
+            confidence=confidence,
+            score=self._scorer.score(factors),
+            section=classes[0],
+            type=classes[1],
+            tags=tags_of(safe, tools, language),
+            tools=tools,
+            entities=entities_of(safe),
+            anchors=tuple(self._sanitizer.sanitize(path).text for path in anchors_of(safe, origin.paths)),
+            source=origin.source,
+            created=origin.created,
+            evidence=match.spans,
+            redacted=tuple(finding.kind for finding in redaction.findings),
+            lang=language,
+            author=origin.author,
+        )

@@ -1,0 +1,29 @@
+"""A setting that got another value."""
+
+from __future__ import annotations
+
+import re
+
+from memx.reflector.rules.rule import Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_VERSION = re.compile(r"v?\d+\.\d+(?:\.\d+)*[a-z0-9.-]*$", re.IGNORECASE)
+_UPGRADE = re.compile(r"\b(?:bump|upgrad|updat|actualiz)\w*|升级|バージョン|版本", re.IGNORECASE)
+
+
+class ConfigChangeRule(Rule):
+    """`Changed MAX_POOL_SIZE from 10 to 50`: old and new value; a bumped version is not a setting."""
+
+    name = "config_change"
+    confidence = 0.6
+
+    def accepts(self, found: re.Match[str], masked: str) -> bool:
+        """Refuse equal values and version bumps."""
+        groups: Mapping[str, str | None] = found.groupdict()
+        old, new = (groups.get("old") or "").strip(), (groups.get("new") or "").strip()
+        if old == new:
+            return False
+        return not (_VERSION.match(old) and _VERSION.match(new) and _UPGRADE.search(masked))

@@ -1,0 +1,106 @@
+"""What all rules share: patterns from the lexicon, and the guards against what was only denied, meant or quoted."""
+
+from __future__ import annotations
+
+from memx.model import Span
+from memx.record import record
+from memx.reflector.features import is_plan, is_question
+from memx.reflector.vocabulary import fold, vocabulary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Sequence
+
+    from memx.reflector.segment import Sentence
+    from memx.reflector.vocabulary import Vocabulary
+
+
+@record
+class Match:
+    """A rule's finding: how sure the rule is, and how much of the lesson its own words carry.
+
+    support: 1.0 when the pattern states a whole lesson by itself, 0.0 when it only names the kind.
+    first and last are positions in the list of sentences that was searched, inclusive.
+    """
+
+    rule: str
+    confidence: float
+    support: float
+    first: int
+    last: int
+    spans: tuple[Span, ...]
+
+
+class Rule:
+    """Finds one kind of lesson in sentences; subclasses set the values and may narrow the match."""
+
+    name = ""
+    confidence = 0.5
+    reach = 1
+    """How many neighbouring sentences a pattern may span."""
+    negation = "whole"
+    """Where a negation voids the match: in the `whole` text, only `before` the match, or `none`."""
+    plans_void = True
+    stands_alone = True
+    """Whether a match is a lesson even where nothing else speaks for it."""
+
+    def find(self, sentences: Sequence[Sentence], language: str) -> Iterator[Match]:
+        """Yield matches, one a starting sentence at most."""
+        words = vocabulary(language)
+        for first in range(len(sentences)):
+            for width in range(1, self.reach + 1):
+                if first + width > len(sentences):
+                    break
+                match = self._match(sentences[first : first + width], first, words)
+                if match:
+                    yield match
+                    break
+
+    def _match(self, window: Sequence[Sentence], first: int, words: Vocabulary) -> Match | None:
+        masked = " ".join(sentence.masked for sentence in window)
+        for pattern in words.patterns(self.name):
+            found = pattern.search(masked)
+            if found and self.accepts(found, masked) and not self._is_void(found, window, masked, words):
+                return Match(
+                    rule=self.name,
+                    confidence=self.confidence,
+                    support=self.support(found, masked),
+                    first=first,
+                    last=first + len(window) - 1,
+                    spans=spans_of(found, " ".join(sentence.text for sentence in window), self.name),
+                )
+        return None
+
+    def accepts(self, found: re.Match[str], masked: str) -> bool:  # noqa: ARG002
+        """Tell whether the words found mean what the rule looks for."""
+        return True
+
+    def support(self, found: re.Match[str], masked: str) -> float:  # noqa: ARG002
+        """Return how much of a lesson the match is by itself."""
+        return 1.0 if self.stands_alone else 0.0
+
+    def _is_void(
+        self, found: re.Match[str], window: Sequence[Sentence], masked: str, words: Vocabulary
+    ) -> bool:
+        folded = fold(masked)
+        if any(is_question(sentence.text, fold(sentence.masked), words) for sentence in window):
+            return True
+        if words.has("reported", folded[: found.start() + 1]):
+            return True
+        if self.plans_void and (words.has("planned", folded) or is_plan(folded, words)):
+            return True
+        if self.negation == "none":
+            return False
+        denied = folded if self.negation == "whole" else folded[: found.start() + 16]
+        return words.has("negated", denied) or words.has("needless", folded)
+
+
+def spans_of(found: re.Match[str], text: str, label: str) -> tuple[Span, ...]:
+    """Return the match and its named groups as spans of the text."""
+    spans = [Span(found.start(), found.end(), text[found.start() : found.end()], label)]
+    for name in found.re.groupindex:
+        if found.start(name) >= 0:
+            start, end = found.span(name)
+            spans.append(Span(start, end, text[start:end], name))
+    return tuple(spans)

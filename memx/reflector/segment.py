@@ -1,0 +1,223 @@
+"""From raw text to sentences: trailers, bots, quotations and code are told apart from prose."""
+
+from __future__ import annotations
+
+import re
+
+from memx.record import record
+from memx.reflector.language import is_cjk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TITLE = "title"
+PROSE = "prose"
+ITEM = "item"
+HEADING = "heading"
+CODE = "code"
+QUOTE = "quote"
+
+_TRAILER = re.compile(
+    r"^(?:[A-Z][A-Za-z]*(?:-[A-Za-z]+)+|Fixes|Closes|Refs?|See|Link|Bug|Issue|PR|Tested|Contributed by|git-svn-id|🤖)"
+    r"(?::\s|\s*#\d|\s+https?://|\s+Generated with).*$|^(?:Signed-off-by|Co-authored-by)\b.*$"
+    r"|^for more information, see https?://.*$|^\s*https?://\S+\s*$|^\(cherry picked from.*$|^-{3,}\s*$"
+    r"|^\[pre-commit\.ci\].*$|^\[\w*:?#\d+\]$",
+    re.IGNORECASE,
+)
+_EXPLICIT = re.compile(r"^(Learned|Gotcha|Decision|Memx):[ \t]*(.*)$", re.IGNORECASE)
+_ITEM = re.compile(r"^(\s*)(?:[-*•+‣▪✓]|\d{1,2}[.)、])\s+(?=\S)")
+_HEADING = re.compile(r"^#{1,6}\s+\S|^\*\*[^*]+\*\*\s*[:：]?$|^[^.。!?！？]{1,60}[:：]$")
+_SQUASH_NOISE = re.compile(
+    r"^(?:Update \S+|\[pre-commit\.ci\].*|Merge \S.*|WIP|wip|fix(?:ed)? (?:typo|lint).*)$"
+)
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\sa-z])|(?<=[。！？])\s*|(?<=[!?？])\s+")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|etc|p\.ej|approx|Dr|No|\d)|\s[A-Z])\.$")
+_QUOTED = re.compile(
+    r"\"[^\"\n]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|「[^」]{1,300}」|『[^』]{1,300}』|`[^`\n]{1,300}`"
+    r"|(?<![\w])'[^'\n]{12,300}'(?!\w)"
+)
+
+
+@record
+class Sentence:
+    """A sentence with its kind, and the same text with quotations blanked out (equal length)."""
+
+    text: str
+    masked: str
+    kind: str
+
+
+@record
+class Passage:
+    """A segmented text: title, sentences in order, code blocks, and explicit trailers as (key, text)."""
+
+    title: str
+    sentences: tuple[Sentence, ...]
+    code: tuple[str, ...] = ()
+    explicit: tuple[tuple[str, str], ...] = ()
+
+
+def mask_quotations(text: str) -> str:
+    """Blank out quotations of three words or more; a quoted word or value stays, without its marks."""
+    if not any(mark in text for mark in "\"“«「『`'"):
+        return text
+    return _QUOTED.sub(_mask, text)
+
+
+def _mask(match: re.Match[str]) -> str:
+    inner = match.group()[1:-1]
+    long = len(inner.split()) >= 3 or (len(inner) >= 8 and any(map(is_cjk, inner)))  # noqa: PLR2004
+    return " " * len(match.group()) if long else f" {inner} "
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """Yield sentences; `e.g.` and single initials do not end one."""
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        piece = text[start : end.start()]
+        if not piece.strip() or _ABBREVIATION.search(piece):
+            continue
+        yield text[start : end.end()].strip()
+        start = end.end()
+    rest = text[start:].strip()
+    if rest:
+        yield rest
+
+
+def join_lines(lines: list[str]) -> str:
+    """Unwrap lines into one; between two CJK characters no space is put."""
+    joined = ""
+    for line in (line.strip() for line in lines):
+        if joined and line and not (is_cjk(joined[-1]) and is_cjk(line[0])):
+            joined += " "
+        joined += line
+    return joined
+
+
+def explicit_lessons(message: str) -> tuple[tuple[str, str], ...]:
+    """Return lessons given in so many words by `Learned:`, `Gotcha:`, `Decision:` or `Memx:` lines."""
+    lessons: list[tuple[str, list[str]]] = []
+    continued = False
+    for line in message.splitlines():
+        match = _EXPLICIT.match(line)
+        if match:
+            lessons.append((match[1].lower(), [match[2]]))
+            continued = True
+        elif continued and line[:1] in (" ", "\t") and line.strip():
+            lessons[-1][1].append(line)
+        else:
+            continued = False
+    pairs = ((key, join_lines(lines).strip()) for key, lines in lessons)
+    return tuple((key, text) for key, text in pairs if text)
+
+
+class _Blocks:
+    """Collects lines into blocks of one kind."""
+
+    def __init__(self) -> None:
+        self.blocks: list[tuple[str, str]] = []
+        self._kind = ""
+        self._lines: list[str] = []
+
+    def add(self, kind: str, line: str) -> None:
+        if kind != self._kind:
+            self.flush()
+        self._kind = kind
+        self._lines.append(line)
+
+    def open(self, kind: str, line: str) -> None:
+        self.flush()
+        self._kind, self._lines = kind, [line]
+
+    @property
+    def kind(self) -> str:
+        return self._kind
+
+    def flush(self) -> None:
+        if self._lines:
+            text = "\n".join(self._lines) if self._kind == CODE else join_lines(self._lines)
+            if text.strip():
+                self.blocks.append((self._kind, text.strip()))
+        self._kind, self._lines = "", []
+
+
+def _classify_lines(lines: list[str]) -> list[tuple[str, str]]:
+    """Return (kind, text) blocks of a body."""
+    out = _Blocks()
+    fenced = False
+    explicit = False
+    after_blank = True
+    for line in lines:
+        if _FENCE.match(line):
+            fenced = not fenced
+            out.flush()
+            continue
+        if fenced:
+            out.add(CODE, line)
+            continue
+        if not line.strip():
+            if out.kind != CODE:
+                out.flush()
+            after_blank, explicit = True, False
+            continue
+        explicit = bool(_EXPLICIT.match(line)) or (explicit and line[:1] in (" ", "\t"))
+        if not explicit:
+            _add_line(out, line, after_blank=after_blank)
+        after_blank = False
+    out.flush()
+    return out.blocks
+
+
+def _add_line(out: _Blocks, line: str, *, after_blank: bool) -> None:
+    stripped = line.strip()
+    item = _ITEM.match(line)
+    if _TRAILER.match(stripped):
+        out.flush()
+    elif stripped.startswith(">"):
+        out.add(QUOTE, stripped.lstrip("> "))
+    elif item:
+        text = line[item.end() :]
+        if not _SQUASH_NOISE.match(text.strip()):
+            out.open(ITEM, text)
+    elif out.kind == ITEM and not after_blank:
+        out.add(ITEM, line)
+    elif line.startswith(("    ", "\t")) and (after_blank or out.kind == CODE):
+        out.add(CODE, line)
+    elif _HEADING.match(stripped):
+        out.open(HEADING, stripped)
+    else:
+        out.add(PROSE, line)
+
+
+def segment(message: str) -> Passage:
+    """Cut a commit message into title, sentences and code."""
+    lines = message.strip().splitlines()
+    title = lines[0].strip() if lines else ""
+    blocks = _classify_lines(lines[1:])
+    if _EXPLICIT.match(title) or _TRAILER.match(title):
+        blocks, title = _classify_lines(lines), ""
+    sentences = [_sentence(TITLE, title)] if title else []
+    for kind, text in blocks:
+        if kind in (HEADING, CODE, QUOTE):
+            continue
+        sentences += [_sentence(kind, piece) for piece in split_sentences(text)]
+    code = tuple(text for kind, text in blocks if kind == CODE)
+    return Passage(title=title, sentences=tuple(sentences), code=code, explicit=explicit_lessons(message))
+
+
+def segment_prose(text: str) -> Passage:
+    """Cut a turn of a conversation into sentences; it has no title."""
+    blocks = _classify_lines(text.strip().splitlines())
+    sentences = tuple(
+        _sentence(kind, piece)
+        for kind, block in blocks
+        if kind in (PROSE, ITEM)
+        for piece in split_sentences(block)
+    )
+    return Passage(title="", sentences=sentences, code=tuple(text for kind, text in blocks if kind == CODE))
+
+
+def _sentence(kind: str, text: str) -> Sentence:
+    return Sentence(text=text, masked=mask_quotations(text), kind=kind)
