@@ -62,7 +62,7 @@ def note_cosines(folder: str, rng: random.Random) -> dict[Group, list[float]]:
 
 
 def command_cosines(folder: str, rng: random.Random) -> dict[Group, list[float]]:
-    """Description against text and against translation, in and across languages."""
+    """Compare description against text and against translation, in and across languages."""
     rows = load(folder, "tldr")
     descriptions, texts = embed([r["description"] for r in rows]), embed([r["text"] for r in rows])
     at = {(r["page"], r["lang"]): i for i, r in enumerate(rows)}
@@ -78,7 +78,9 @@ def command_cosines(folder: str, rng: random.Random) -> dict[Group, list[float]]
         for j in rng.sample(range(len(rows)), 20):
             other = rows[j]
             if other["page"].split("/")[-1][:3] != row["page"].split("/")[-1][:3]:
-                groups["commands", f"{row['lang']}-{other['lang']}", 0].append(float(descriptions[i] @ texts[j]))
+                groups["commands", f"{row['lang']}-{other['lang']}", 0].append(
+                    float(descriptions[i] @ texts[j])
+                )
     return groups
 
 
@@ -159,7 +161,11 @@ def print_reliability(groups: dict[Group, list[float]]) -> None:
     for b in range(10):
         m = bins == b
         if m.any():
-            mean_p, mean_o, share = np.average(p[m], weights=w[m]), np.average(o[m], weights=w[m]), w[m].sum() / w.sum()
+            mean_p, mean_o, share = (
+                np.average(p[m], weights=w[m]),
+                np.average(o[m], weights=w[m]),
+                w[m].sum() / w.sum(),
+            )
             error += share * abs(mean_p - mean_o)
             print(f"  {mean_p:.2f}  {mean_o:.2f}  {share:6.1%}  {m.sum():6}")
     print(f"  expected calibration error {error:.3f}")
@@ -175,7 +181,9 @@ def print_groups(groups: dict[Group, list[float]], table: list[tuple[float, floa
             if len(values) < LEAST_PAIRS:
                 cells.append("       –       ")
                 continue
-            cells.append(f"{np.mean(values):.2f} ({np.percentile(values, percentile):.2f}) n={len(values):<5}")
+            cells.append(
+                f"{np.mean(values):.2f} ({np.percentile(values, percentile):.2f}) n={len(values):<5}"
+            )
         if any("n=" in cell for cell in cells):
             print(f"  {source:9} {names:6} {' | '.join(cells)}")
 
@@ -187,7 +195,11 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write calibration.txt beside the model")
     arguments = parser.parse_args()
     rng = random.Random(SEED)
-    groups = note_cosines(arguments.eval, rng) | command_cosines(arguments.eval, rng) | pair_cosines(arguments.eval)
+    groups = (
+        note_cosines(arguments.eval, rng)
+        | command_cosines(arguments.eval, rng)
+        | pair_cosines(arguments.eval)
+    )
     table = fit_table(groups)
     lines = [f"{cosine:.2f} {value:.4f}\n" for cosine, value in table]
     print("".join(lines), end="")

@@ -39,7 +39,7 @@ def semantic(cosine: float, table: Table) -> float:
 
 
 def load_table(model_dir: str) -> Table:
-    """Return the table beside the model, or the default one; raises ModelUnavailableError when it is damaged."""
+    """Return the table beside the model, or the default one; ModelUnavailableError when damaged."""
     path = os.path.join(model_dir, CALIBRATION_FILE)
     try:
         with open(path, encoding="utf-8") as file:
@@ -57,7 +57,9 @@ def parse_table(lines: Iterable[str]) -> Table:
         if line.strip() and not line.startswith("#"):
             cosine, value = map(float, line.split())
             points.append((cosine, value))
-    rises = all(a[0] < b[0] and a[1] <= b[1] for a, b in zip(points, points[1:], strict=False))
-    if len(points) < 2 or not rises or points[0][1] < 0 or points[-1][1] > 1:  # noqa: PLR2004
+    rises = len(points) > 1
+    for earlier, later in zip(points, points[1:], strict=False):  # noqa: RUF007 (itertools stays unloaded)
+        rises = rises and earlier[0] < later[0] and earlier[1] <= later[1]
+    if not rises or points[0][1] < 0 or points[-1][1] > 1:
         raise ValueError("not a rising table from 0 to 1")
     return tuple(points)

@@ -13,16 +13,24 @@ import os
 import sys
 
 from memx.errors import ModelUnavailableError
-from memx.index.dense.model import CONFIG_FILE, MAP_FILE, MODEL_FILE, TOKENIZER_FILE, derived_folder, write_derived
+from memx.index.dense.model import (
+    CONFIG_FILE,
+    MAP_FILE,
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    derived_folder,
+    write_derived,
+)
 from memx.index.dense.tensors import read_tensors
 from memx.index.dense.tokenizer import UnigramTokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Literal
 
 PEAK = 127
-_FORMATS = {"I8": ("b", 1), "F32": ("f", 4)}
+_WIDTHS = {"I8": 1, "F32": 4}
 
 
 def quantize(vector: Sequence[float]) -> bytes | None:
@@ -53,14 +61,14 @@ class QueryEmbedder:
         rows = tensors["embeddings"]
         self.dimension: int = rows.shape[1]
         tokenizer = _open_tokenizer(model_dir, cache_dir)
-        is_fast = rows.dtype in _FORMATS and "mapping" not in tensors and sys.byteorder == "little"
+        is_fast = rows.dtype in _WIDTHS and "mapping" not in tensors and sys.byteorder == "little"
         if tokenizer is None or not is_fast:
             self._embed = self._embed_in_bulk
             return
         if tokenizer.token_count != rows.shape[0]:
             raise ModelUnavailableError("embedding model and its vocabulary differ in size", path=path)
-        letter, width = _FORMATS[rows.dtype]
-        self._row_format, self._row_bytes = letter, self.dimension * width
+        self._row_format: Literal["b", "f"] = "b" if rows.dtype == "I8" else "f"
+        self._row_bytes = self.dimension * _WIDTHS[rows.dtype]
         self._rows = data[rows.begin : rows.end]
         weights = tensors.get("weights")
         self._weights = None

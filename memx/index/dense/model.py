@@ -122,7 +122,9 @@ def verify_model(info: ModelInfo) -> list[str]:
     return problems
 
 
-def measure_files(folder: str, *, optional: Iterable[str] = _OPTIONAL, times: bool = False) -> list[ModelFile]:
+def measure_files(
+    folder: str, *, optional: Iterable[str] = _OPTIONAL, times: bool = False
+) -> list[ModelFile]:
     """Return size and hash of every file of a model."""
     files = []
     for name in sorted((*_REQUIRED, *optional)):
@@ -155,11 +157,11 @@ def _read_manifest(folder: str) -> str:
 
 def _parse_manifest(text: str, folder: str) -> ModelInfo:
     """Return what the manifest says, having compared each file's size and time."""
-    head, *lines = text.splitlines()
+    head, *lines = text.splitlines() or [""]
     model_id, files = "", []
+    if head != _MANIFEST_HEAD:
+        raise ModelUnavailableError("model manifest has an unknown format", path=folder)
     try:
-        if head != _MANIFEST_HEAD:
-            raise ValueError(head)
         for line in lines:
             word, _, rest = line.partition(" ")
             if word == "id":

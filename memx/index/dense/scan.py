@@ -9,15 +9,15 @@ few rows that remain are scored exactly.
 
 from __future__ import annotations
 
-from math import sqrt
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 # Highest byte of a float32 in [0.5, 2), [0.125, 0.5), [1/32, 1/8) …, the widest first.
 _OCTAVES = range(0x3F, 0x38, -1)
 _FLOAT_BYTES = 4
+_SIGN_BIT = 0x80
 _SAMPLE_STEP, _SAMPLE_MARGIN = 64, 4
 
 
@@ -52,7 +52,8 @@ def _distances(query: bytes, rows: memoryview, count: int) -> bytes:
         return _distances_by_numpy(query, rows, count)
     matrix = rows[: count * dimension].cast("b", shape=[count, dimension])
     vector = memoryview(query).cast("b", shape=[1, dimension])
-    return bytes(memoryview(simsimd.cdist(vector, matrix, "cosine", out_dtype="float32")))
+    distances: Any = simsimd.cdist(vector, matrix, "cosine", out_dtype="float32")
+    return bytes(memoryview(distances))
 
 
 def _distances_by_numpy(query: bytes, rows: memoryview, count: int) -> bytes:
@@ -82,21 +83,21 @@ def _exact_cosine(query: bytes) -> _Cosine:
 class _Cosine:
     """Cosine from integer dot products, which are exact in whichever way they are computed."""
 
-    def __init__(self, query: bytes, dot: object) -> None:
+    def __init__(self, query: bytes, dot: Any) -> None:
         self._query = memoryview(query).cast("b")
         self._simsimd_dot = dot
-        self._norm = sqrt(self._dot(self._query, self._query))
+        self._norm = self._dot(self._query, self._query) ** 0.5
 
     def __call__(self, row: memoryview) -> float | None:
         """Return the cosine with a row, or None when the row is zero."""
         signed = row.cast("b")
         square = self._dot(signed, signed)
-        return self._dot(self._query, signed) / (self._norm * sqrt(square)) if square else None
+        return self._dot(self._query, signed) / (self._norm * square**0.5) if square else None
 
     def _dot(self, a: memoryview, b: memoryview) -> float:
         if self._simsimd_dot is None:
             return float(sum(x * y for x, y in zip(a, b, strict=True)))
-        return float(self._simsimd_dot(a, b))  # type: ignore[operator]
+        return float(self._simsimd_dot(a, b))
 
 
 def cosine(a: bytes, b: bytes) -> float:
@@ -143,7 +144,7 @@ def _keys(high: bytes, low: bytes, octave: int) -> bytes:
     inside = high.translate(bytes(0xFF if byte == octave else 0 for byte in range(256)))
     keys = int.from_bytes(inside, "little") & int.from_bytes(low, "little")
     if octave != _OCTAVES[0]:
-        beyond = high.translate(bytes(0xFF if octave < byte < 0x80 else 0 for byte in range(256)))
+        beyond = high.translate(bytes(0xFF if octave < byte < _SIGN_BIT else 0 for byte in range(256)))
         keys |= int.from_bytes(beyond, "little")
     return keys.to_bytes(len(high), "little")
 

@@ -170,7 +170,7 @@ class VectorStore:
             self._write_manifest(new)
             self._rows = self._keys = memoryview(b"")
             for kind in ("rows", "keys"):
-                try:
+                try:  # noqa: SIM105 (contextlib stays unloaded)
                     os.unlink(self._path(kind, old))
                 except OSError:
                     pass  # Windows keeps files that another process has mapped
@@ -289,7 +289,7 @@ def _append_at(path: str, offset: int, data: bytes) -> None:
         file.seek(offset)
         file.write(data)
         if file.seek(0, os.SEEK_END) > offset + len(data):
-            try:
+            try:  # noqa: SIM105 (contextlib stays unloaded)
                 file.truncate(offset + len(data))
             except OSError:
                 pass  # mapped by another process on Windows; the key file decides the count

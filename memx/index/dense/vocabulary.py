@@ -143,7 +143,9 @@ def _hash_table(edges: Mapping[tuple[int, str], int], states: int) -> list[int]:
     return slots
 
 
-def _pack(header: Sequence[int], unknown_score: float, scores: Sequence[float], slots: Sequence[int]) -> bytes:
+def _pack(
+    header: Sequence[int], unknown_score: float, scores: Sequence[float], slots: Sequence[int]
+) -> bytes:
     from array import array  # noqa: PLC0415 (not hot)
 
     words = array("Q", header)
