@@ -15,19 +15,23 @@ if TYPE_CHECKING:
 
 BLOCKED = 10
 GUARD = "MEMX_HOOK"
-DEADLINE_S = 5
+FIRST_DEADLINE_S = 5.0
+"""Holds until the configuration was read, which has a deadline of its own."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one hook: its name, then git's own arguments for it; returns the exit code."""
+    from memx.app.deadline import say, start_deadline  # noqa: PLC0415 (inside what must not fail)
+
     name = argv[0] if argv else ""
     try:
-        _start_deadline(name, DEADLINE_S)
+        if name != "background":
+            start_deadline(name, FIRST_DEADLINE_S)
         return _run(name, list(argv[1:]), os.environ)
     except KeyboardInterrupt:
         return 0
     except Exception as error:  # noqa: BLE001 (one of the entry points: a hook must not stop git)
-        _say(f"memx: {name} skipped: {error or type(error).__name__}")
+        say(f"memx: {name} skipped: {str(error) or type(error).__name__}")
         return 0
 
 
@@ -53,30 +57,6 @@ def _run(name: str, arguments: list[str], environ: Mapping[str, str]) -> int:
     elif name == "background":
         hooks.background(repository, environ, arguments)
     return 0
-
-
-def _start_deadline(name: str, seconds: int) -> None:
-    """End the process quietly after `seconds`; the detached work has no deadline."""
-    # `signal` is a 10 ms import for two enums; the built-in module below it is already loaded.
-    import _signal  # noqa: PLC0415, PLC2701
-
-    if name == "background" or not hasattr(_signal, "alarm"):
-        return
-
-    def give_up(_number: int, _frame: object) -> None:
-        _say(f"memx: {name} skipped: it took longer than {seconds} s")
-        os._exit(0)
-
-    _signal.signal(_signal.SIGALRM, give_up)
-    _signal.alarm(seconds)
-
-
-def _say(line: str) -> None:
-    try:
-        sys.stderr.write(line.replace("\n", " ") + "\n")
-        sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):
-        pass  # nobody listens; that is no reason to fail
 
 
 if __name__ == "__main__":

@@ -65,16 +65,20 @@ def read_commits(
     touching: Sequence[str] = (),
     reverse: bool = False,
     no_merges: bool = False,
+    no_walk: bool = False,
 ) -> Iterator[Commit]:
     """Yield commits, the newest first unless `reverse`, in bounded memory; closing the iterator ends git.
 
     `files` lists each commit's changed files, `diffs` adds removed and added
     lines (-U0) of the files that match the pathspecs `paths` (all when empty).
+    `no_walk`: the named commits alone, in the given order.
     `touching` leaves out commits that change none of its pathspecs. A merge has
     two parents or more and no files. An unborn HEAD has no commits. Raises
     GitError for an unknown revision.
     """
     args = _log_arguments(revisions, max_count, since, touching, reverse=reverse, no_merges=no_merges)
+    if args is not None and no_walk:
+        args.insert(0, "--no-walk=unsorted")
     if args is None or (_is_head_only(revisions) and not read_head(repo).commit):
         return
     commits = _read_log(repo, args, files=files)
@@ -305,6 +309,14 @@ def count_commits(
     if args is None or (_is_head_only(revisions) and not read_head(repo).commit):
         return 0
     return int(run_in(repo, ["rev-list", "--count", *args], timeout_s=None))
+
+
+def list_commits(
+    repo: Repository, revisions: str | Sequence[str], *, max_count: int | None = None, no_merges: bool = False
+) -> list[str]:
+    """Return the hashes alone, the newest first."""
+    args = _log_arguments(revisions, max_count, None, (), reverse=False, no_merges=no_merges)
+    return [] if args is None else run_in(repo, ["rev-list", *args]).decode("ascii").split()
 
 
 def resolve_commit(repo: Repository, revision: str) -> str:

@@ -1,0 +1,312 @@
+"""What memx does in each git hook.
+
+Nothing here writes git's index, commits, or waits for a lock that a person
+holds. Work that takes long goes to a detached process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from memx.app.deadline import say, start_deadline
+from memx.repo.discovery import environ_of, is_rebasing, read_head
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from memx.app.project import Project
+    from memx.model import Candidate, Commit
+    from memx.repo.discovery import Repository
+    from memx.repo.history import StagedFile
+
+STAGED_FOLDERS = (".memx/bullets", ".memx/archive")
+CATCH_UP_LIMIT = 200
+"""A merge of more commits than this is a case for `memx distill --history`."""
+FOREGROUND_LIMIT = 20
+"""Up to so many commits are read while git waits (some 5 ms each), more are read behind its back."""
+REMEMBERED_COMMITS = 20_000
+_BACKGROUND = "import sys; sys.path.append(sys.argv[1]); from memx.entry.hook import main; main(sys.argv[2:])"
+
+
+def pre_commit(repository: Repository, environ: Mapping[str, str]) -> int:
+    """Check the staged bullets as they will be committed; returns how many of them are refused."""
+    from memx.repo.history import list_staged, read_blobs  # noqa: PLC0415 (start-up)
+
+    values = environ_of(repository, environ, committing=True)
+    staged = {
+        file.blob: file
+        for file in list_staged(repository, STAGED_FOLDERS, environ=values)
+        if file.status != "D" and file.path.endswith(".md") and file.mode.startswith("100")
+    }
+    if not staged:
+        return 0
+    project = _project(repository, environ, "pre-commit")
+    refused = 0
+    for blob, content in read_blobs(repository, list(staged), environ=values):
+        refused += _check_staged(project, staged[blob], content or b"")
+    if refused:
+        say("hint: mend the file and stage it again; `git commit --no-verify` commits it as it is")
+    return refused
+
+
+def _check_staged(project: Project, file: StagedFile, content: bytes) -> bool:
+    """Report what is wrong with one staged bullet; True when it may not be committed."""
+    block = project.config.hooks.block
+    line = find_conflict_marker(content)
+    if line:
+        say(f"memx: conflict marker: {file.path}:{line}")
+        return "conflict-marker" in block
+    text = content.decode("utf-8", "replace")
+    secrets = project.sanitizer.secrets(text)
+    for finding in secrets:
+        say(f"memx: secret ({finding.kind}): {file.path}:{text.count(chr(10), 0, finding.start) + 1}")
+    return bool(secrets) and "secret" in block
+
+
+def find_conflict_marker(content: bytes) -> int:
+    """Return the number of the first line that git's merge left behind, 0 when there is none."""
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if line.startswith((b"<<<<<<< ", b">>>>>>> ", b"||||||| ")):
+            return number
+    return 0
+
+
+def post_commit(repository: Repository, environ: Mapping[str, str]) -> None:
+    """Distil the new commit into the inbox; one line when there is something new."""
+    if is_rebasing(repository):
+        return  # post-rewrite catches up once, after the last replayed commit
+    project = _project(repository, environ, "post-commit")
+    if project.config.hooks.distill_on_commit:
+        commit = read_head(repository).commit
+        if commit:
+            _report(_distil(project, [commit]))
+
+
+def post_checkout(
+    repository: Repository, environ: Mapping[str, str], previous: str, new: str, is_branch: str
+) -> None:
+    """Refresh the index behind git's back when a checkout may have changed the store."""
+    if is_branch == "1" and previous != new and not is_rebasing(repository):
+        spawn_background(repository, environ, "refresh")
+
+
+def post_merge(repository: Repository, environ: Mapping[str, str]) -> None:
+    """Distil what the merge or pull brought, since teammates may have no hooks, and refresh the index."""
+    project = _project(repository, environ, "post-merge")
+    if project.config.hooks.distill_on_merge:
+        _catch_up(project, repository, environ, _commits_between(repository, "ORIG_HEAD"))
+    spawn_background(repository, environ, "refresh")
+
+
+def post_rewrite(repository: Repository, environ: Mapping[str, str], rewritten: bytes) -> None:
+    """Catch up once after a rebase or an amend; `rewritten` is git's list of old and new hashes."""
+    pairs = [
+        line.decode("ascii", "replace").split(" ")[:2] for line in rewritten.splitlines() if b" " in line
+    ]
+    project = _project(repository, environ, "post-rewrite")
+    commits = [new for _, new in pairs]
+    start = _start_of_rebase(repository)
+    if start and project.config.hooks.distill_on_merge:
+        # What a `pull --rebase` brought and what was committed while it stopped is in no pair.
+        commits = list(dict.fromkeys([*_commits_between(repository, start), *commits]))
+    replayed = _replayed(project, repository, pairs)
+    _remember(project, replayed)
+    _catch_up(project, repository, environ, [sha for sha in commits if sha not in replayed])
+    spawn_background(repository, environ, "refresh")
+
+
+def background(repository: Repository, environ: Mapping[str, str], arguments: Sequence[str]) -> None:
+    """Do the detached work: `refresh`, or `distil` and the hashes of commits."""
+    project = _project(repository, environ, "background")
+    if arguments[:1] == ["distil"]:
+        _distil(project, arguments[1:])
+    elif arguments[:1] == ["refresh"]:
+        refresh(project)
+
+
+def refresh(project: Project) -> None:
+    """Bring the index of this worktree up to date."""
+    from memx.app.index import refresh_index  # noqa: PLC0415 (tantivy is loaded where there is work)
+
+    refresh_index(project)
+
+
+def spawn_background(repository: Repository, environ: Mapping[str, str], *arguments: str) -> None:
+    """Start a detached process in a session of its own, with nothing of ours held open.
+
+    A child that keeps git's pipe open makes its caller wait for it.
+    """
+    from memx.repo.hooks import package_root  # noqa: PLC0415 (start-up)
+
+    command = [sys.executable, "-EPc", _BACKGROUND, package_root(), "background", *arguments]
+    values = environ_of(repository, environ)
+    folder = repository.worktree
+    if hasattr(os, "posix_spawn"):
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ]
+        os.chdir(folder)
+        try:
+            os.posix_spawn(sys.executable, command, values, file_actions=actions, setsid=True)
+        except NotImplementedError:  # an older C library: a process group will have to do
+            os.posix_spawn(sys.executable, command, values, file_actions=actions, setpgroup=0)
+        return
+    import subprocess  # noqa: PLC0415 (Windows alone)
+
+    flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    null = subprocess.DEVNULL
+    subprocess.Popen(
+        command, cwd=folder, env=values, stdin=null, stdout=null, stderr=null, creationflags=flags
+    )
+
+
+def register_merge_driver(repository: Repository) -> bool:
+    """Enter the merge driver in this clone's configuration; True when something changed."""
+    from memx.repo.config_writer import set_options  # noqa: PLC0415 (start-up)
+    from memx.repo.merge_driver import driver_options  # noqa: PLC0415 (start-up)
+
+    return set_options(repository, driver_options(sys.executable))
+
+
+def unregister_merge_driver(repository: Repository) -> bool:
+    """Take the merge driver out of this clone's configuration; True when it was there."""
+    from memx.repo.config_writer import unset_options  # noqa: PLC0415 (start-up)
+    from memx.repo.merge_driver import driver_options  # noqa: PLC0415 (start-up)
+
+    return unset_options(repository, driver_options(sys.executable))
+
+
+def _project(repository: Repository, environ: Mapping[str, str], name: str) -> Project:
+    """Return the project with its configuration read, and put its own deadline in force."""
+    from memx.app.project import Project  # noqa: PLC0415 (only where there is work)
+
+    project = Project(repository.worktree, environ, time.time())
+    project.__dict__["repository"] = repository  # found already; a cached_property keeps its value there
+    if name != "background":
+        start_deadline(name, project.config.hooks.deadline_seconds)
+    return project
+
+
+def _distil(project: Project, shas: Sequence[str]) -> list[Candidate]:
+    """Distil commits in rules mode into the inbox; returns what is new there."""
+    from memx.app.distil import CONFIG_PATHSPECS  # noqa: PLC0415 (start-up)
+    from memx.repo.history import read_commits  # noqa: PLC0415
+
+    repository = project.repository
+    if repository is None or not shas:
+        return []
+    commits = read_commits(repository, shas, no_walk=True, files=True, diffs=True, paths=CONFIG_PATHSPECS)
+    new = file_candidates(project, commits)
+    _remember(project, shas)
+    return new
+
+
+def file_candidates(project: Project, commits: Iterable[Commit]) -> list[Candidate]:
+    """Put the lessons of commits into the inbox, without an LLM; returns the new ones."""
+    from memx.app.distil import Distilled, Options, keep  # noqa: PLC0415 (start-up)
+
+    found: dict[str, Candidate] = {}
+    for commit in commits:
+        for candidate in project.reflector.commit(commit).candidates:
+            found.setdefault(candidate.id, candidate)
+    # What is in the inbox or decided goes first: asking the store and its history costs far more.
+    for known in (project.inbox.ids(), project.inbox.decided()) if found else ():
+        for identifier in known:
+            found.pop(identifier, None)
+    if not found:
+        return []
+    distilled = Distilled("rules", len(found), tuple(found.values()), frozenset())
+    new = keep(project, distilled, Options()).new
+    return [candidate for candidate in found.values() if candidate.id in new]
+
+
+def _report(new: Sequence[Candidate]) -> None:
+    if new:
+        more = f" (and {len(new) - 1} more)" if len(new) > 1 else ""
+        lesson = " ".join(new[0].text.split())
+        say(f"memx: learnt{more}: {lesson[:100]}{'…' if len(lesson) > 100 else ''} (memx review)")  # noqa: PLR2004
+
+
+def _catch_up(
+    project: Project, repository: Repository, environ: Mapping[str, str], shas: Sequence[str]
+) -> None:
+    seen = _remembered(project)
+    todo = [sha for sha in shas if sha not in seen][:CATCH_UP_LIMIT]
+    if len(todo) > FOREGROUND_LIMIT:
+        spawn_background(repository, environ, "distil", *todo)
+    else:
+        _report(_distil(project, todo))
+
+
+def _commits_between(repository: Repository, start: str) -> list[str]:
+    """Return the newest commits of HEAD that `start` does not have, merges left out."""
+    from memx.errors import GitError  # noqa: PLC0415 (start-up)
+    from memx.repo.history import list_commits  # noqa: PLC0415
+
+    try:
+        return list_commits(repository, f"{start}..HEAD", max_count=CATCH_UP_LIMIT, no_merges=True)
+    except GitError:
+        return []  # no ORIG_HEAD: nothing was merged here
+
+
+def _start_of_rebase(repository: Repository) -> str:
+    """Return the commit on which the branch stood before the rebase that is just ending, else ''."""
+    for folder in ("rebase-merge", "rebase-apply"):
+        try:
+            with open(os.path.join(repository.git_dir, folder, "orig-head"), encoding="ascii") as stream:
+                return stream.read(64).strip()
+        except (OSError, UnicodeError):
+            continue
+    return ""
+
+
+def _replayed(project: Project, repository: Repository, pairs: Sequence[Sequence[str]]) -> set[str]:
+    """Return the new hashes whose old commit was distilled already and says and does the same."""
+    from memx.repo.history import patch_ids, read_commits  # noqa: PLC0415 (start-up)
+
+    seen = _remembered(project)
+    known = [(old, new) for old, new in pairs[:CATCH_UP_LIMIT] if old in seen and new not in seen]
+    if not known:
+        return set()
+    shas = [sha for pair in known for sha in pair]
+    patches = patch_ids(repository, shas)
+    messages = {commit.sha: commit.message for commit in read_commits(repository, shas, no_walk=True)}
+    return {
+        new
+        for old, new in known
+        if patches.get(old) == patches.get(new) and messages.get(old) == messages.get(new)
+    }
+
+
+def _memory_path(project: Project) -> str:
+    return os.path.join(project.state_dir, "distilled")
+
+
+def _remembered(project: Project) -> frozenset[str]:
+    """Return the hashes of commits that hooks distilled here; it saves work, the ids of lessons decide."""
+    try:
+        with open(_memory_path(project), encoding="ascii", errors="replace") as stream:
+            return frozenset(stream.read().split())
+    except OSError:
+        return frozenset()
+
+
+def _remember(project: Project, shas: Iterable[str]) -> None:
+    lines = "".join(f"{sha}\n" for sha in shas).encode("ascii")
+    path = _memory_path(project)
+    try:
+        os.makedirs(project.state_dir, exist_ok=True)
+        size = os.stat(path).st_size if os.path.exists(path) else 0
+        if size > REMEMBERED_COMMITS * 41 * 2:
+            with open(path, "rb") as stream:
+                lines = b"".join(stream.readlines()[-REMEMBERED_COMMITS:]) + lines
+            os.unlink(path)
+        with open(path, "ab") as stream:
+            stream.write(lines)
+    except OSError:
+        return  # a read-only git folder: the lessons' ids still keep them apart
