@@ -78,12 +78,13 @@ def _loose_partner(unit: Unit, b: Analysis) -> tuple[int, float]:
     kind = unit.kind
     if kind == "han":
         return _shared_characters(unit, b)
-    if kind in ("word", "name"):
+    if kind in ("word", "name", "code"):
         return _cognate(unit, b)
     if kind in ("number", "label"):
         return _same_quantity(unit, b)
     if kind == "flag":
-        return _short_flag(unit, b)
+        short = _short_flag(unit, b)
+        return short if short[0] != _NONE else _spelt_out(unit, b)
     if kind in ("ident", "path"):
         return _spelt_out(unit, b)
     return (_NONE, 0.0)
@@ -101,7 +102,7 @@ def _cognate(unit: Unit, b: Analysis) -> tuple[int, float]:
     key = unit.keys[0]
     place = b.prefixes.get(key[:_SHORTEST_COGNATE], _NONE) if len(key) >= _SHORTEST_COGNATE else _NONE
     if place == _NONE:
-        return (_NONE, 0.0)
+        return (_SOMEWHERE, _FUZZY_WEIGHT) if key in b.parts else (_NONE, 0.0)
     other = b.units[place].keys[0]
     common = 0
     for left, right in zip(key, other, strict=False):

@@ -8,12 +8,12 @@ similarity, even when one text leaves its subject out.
 from __future__ import annotations
 
 from memx.curator.features import Comparison
-from memx.curator.similarity import probability
+from memx.curator.similarity import Likelihood
 from memx.curator.tokens import Analysis, Unit
 from memx.record import record
 
-THRESHOLD = 0.35
-"""Probability from which a pair is flagged; chosen on the development pairs, cross-validated."""
+SAME_SUBJECT = 0.5
+"""Probability of one subject from which a pair that is not the same lesson is flagged."""
 _FRAGMENT_WEIGHT = 2.5
 _SHARED_SUBJECT = 0.3
 
@@ -27,13 +27,13 @@ class Finding:
     reason: str
 
 
-def contradict(comparison: Comparison, cosine: float) -> Finding:
-    """Test one pair; never looks at similarity."""
+def contradict(comparison: Comparison, chances: Likelihood, conflict_threshold: float) -> Finding:
+    """Test one pair: one subject, and less than `conflict_threshold` of being one lesson about it."""
     told = sufficiency(comparison)
     if told:
         return Finding(True, 1.0, told)  # noqa: FBT003 (a record's field)
-    chance = probability("contradiction", comparison, cosine)
-    return Finding(chance >= THRESHOLD, chance, _reason(comparison))
+    is_one = chances.subject >= SAME_SUBJECT and chances.similarity < conflict_threshold
+    return Finding(is_one, chances.subject * (1 - chances.conclusion), _reason(comparison))
 
 
 def sufficiency(comparison: Comparison) -> str:

@@ -6,6 +6,8 @@ They are symmetric in the two texts. Both calibrated models (`similarity`,
 
 from __future__ import annotations
 
+import math
+
 from memx.curator.align import Alignment, Swap, align, family_differences, hard_differences, opposite
 from memx.curator.tokens import HARD, Analysis, Unit
 from memx.curator.words import opposites
@@ -36,6 +38,10 @@ NAMES = (
     "value_alone",
     "left_names_both",
     "stance_share",
+    "order_turned",
+    "one_side_turned_down",
+    "turned_hard",
+    "values_apart",
 )
 _MOST = 3.0  # a count says no more beyond this
 _QUANTITY = ("number", "clock", "version", "label")
@@ -122,6 +128,10 @@ def _vector(
         float(bool(values) and not others),
         min(names, 2.0),
         against / (against + along) if against else 0.0,
+        _order_turned(a, b, alignment),
+        float(_turns_down(a) != _turns_down(b)),
+        float(sum(left.weight >= 1.3 for left, _ in turned)),  # noqa: PLR2004 (names and values)
+        _apart(values),
     )
 
 
@@ -129,6 +139,30 @@ def features(comparison: Comparison, cosine: float) -> tuple[float, ...]:
     """Return the values of NAMES for one pair; cosine in -1..1, below 0 counts as 0."""
     near = min(1.0, max(0.0, cosine))
     return (near, near * comparison.vector[0], *comparison.vector)
+
+
+def _turns_down(text: Analysis) -> bool:
+    return any(unit.stance < 0 for unit in text.units)
+
+
+def _apart(values: tuple[tuple[Unit, Unit], ...]) -> float:
+    """How far apart the first differing quantities are: 0 the same order of size, 1 tenfold."""
+    for a, b in values:
+        if a.value > 0 and b.value > 0:
+            return min(1.0, abs(math.log10(a.value / b.value)))
+    return 0.0
+
+
+_SEQUENCE = frozenset({"=first", "=last", "=before", "=after", "before", "after"})
+
+
+def _order_turned(a: Analysis, b: Analysis, alignment: Alignment) -> float:
+    """Share of aligned content that the other text mentions in the opposite order, when both tell a sequence."""
+    if any(all(_SEQUENCE.isdisjoint(unit.keys) for unit in text.units) for text in (a, b)):
+        return 0.0
+    places = [j for i, j in alignment.partners if a.units[i].weight > 0.4]  # noqa: PLR2004 (no light words)
+    steps = [right > left for left, right in zip(places, places[1:], strict=False)]
+    return 1 - sum(steps) / len(steps) if steps else 0.0
 
 
 def _hard_count(units: tuple[Unit, ...]) -> int:

@@ -6,7 +6,7 @@ from memx.config import CuratorConfig
 from memx.curator.contradiction import contradict
 from memx.curator.features import Comparison, compare
 from memx.curator.gate import OPPOSING, evidence
-from memx.curator.similarity import says_the_same, similarity
+from memx.curator.similarity import likelihood, says_the_same
 from memx.curator.tokens import analyse
 from memx.record import record
 
@@ -53,12 +53,13 @@ def judge_texts(a: str, b: str, cosine: float, config: CuratorConfig) -> Verdict
 
 def judge_comparison(comparison: Comparison, cosine: float, config: CuratorConfig) -> Verdict:
     """Judge a pair that was compared before."""
-    score = similarity(comparison, cosine)
+    chances = likelihood(comparison, cosine)
+    score = chances.similarity
     if says_the_same(comparison):
         return Verdict(score, cosine, tier(score, config), False, (), "the same words")  # noqa: FBT003 (a field)
     vetoes = evidence(comparison)
     reasons = tuple(str(veto) for veto in vetoes)
-    found = contradict(comparison, cosine)
+    found = contradict(comparison, chances, config.conflict_threshold)
     if found.is_contradiction:
         reason = f"contradiction: {found.reason}; {ADVICE}"
         return Verdict(score, cosine, CONFLICT, True, reasons, reason)  # noqa: FBT003 (a field)

@@ -1,8 +1,10 @@
-"""Calibrated probabilities from a pair's features; the coefficients are in readable data files.
+"""The calibrated similarity: the probability that two texts are the same lesson.
 
-`memx/data/curator/similarity.txt` and `contradiction.txt` hold one `name value`
-a line, fitted by tools/curator/fit.py. The cosine's coefficients in the first
-are never negative, so similarity never falls when the cosine rises.
+It is the product of two readable logistic models over a pair's features: that
+both speak of one *subject*, and that on one subject they draw one *conclusion*.
+`memx/data/curator/subject.txt` and `conclusion.txt` hold one `name value` a
+line, fitted by tools/curator/fit.py. The cosine's coefficients are never
+negative, so similarity never falls when the cosine rises.
 """
 
 from __future__ import annotations
@@ -12,9 +14,19 @@ import os
 from functools import cache
 
 from memx.curator.features import NAMES, Comparison, features
+from memx.record import record
 from memx.resources import resource
 
 _IDENTICAL_LEFTOVER = 0.3  # less than a light word is left over on either side
+
+
+@record
+class Likelihood:
+    """Probabilities 0-1 for a pair; similarity is their product."""
+
+    subject: float
+    conclusion: float
+    similarity: float
 
 
 @cache
@@ -26,20 +38,20 @@ def coefficients(name: str) -> tuple[float, tuple[float, ...]]:
     return found.get("intercept", 0.0), tuple(found.get(feature, 0.0) for feature in NAMES)
 
 
-def probability(name: str, comparison: Comparison, cosine: float) -> float:
-    """Evaluate one of the two fitted models, 0-1."""
+def _probability(name: str, values: tuple[float, ...]) -> float:
     intercept, weights = coefficients(name)
-    total = intercept + sum(
-        weight * value for weight, value in zip(weights, features(comparison, cosine), strict=True)
-    )
+    total = intercept + sum(weight * value for weight, value in zip(weights, values, strict=True))
     return 1.0 / (1.0 + math.exp(-max(-40.0, min(40.0, total))))
 
 
-def similarity(comparison: Comparison, cosine: float) -> float:
-    """Return the probability that two texts are the same lesson; 1.0 when nothing is left over on either side."""
+def likelihood(comparison: Comparison, cosine: float) -> Likelihood:
+    """Return both probabilities and the similarity; 1.0 when nothing is left over on either side."""
     if says_the_same(comparison):
-        return 1.0
-    return probability("similarity", comparison, cosine)
+        return Likelihood(1.0, 1.0, 1.0)
+    values = features(comparison, cosine)
+    subject = _probability("subject", values)
+    conclusion = _probability("conclusion", values)
+    return Likelihood(subject, conclusion, subject * conclusion)
 
 
 def says_the_same(comparison: Comparison) -> bool:

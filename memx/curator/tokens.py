@@ -11,7 +11,7 @@ import unicodedata
 from functools import lru_cache
 
 from memx.curator import words
-from memx.record import record
+from memx.record import record, replace
 
 HARD = frozenset({"ident", "path", "flag", "hash", "label", "version", "code", "family"})
 """Kinds of unit that name one particular thing: two different ones are two things."""
@@ -44,13 +44,14 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _UNIT = re.compile(
-    r"\s?(%|[A-Za-zµ]+(?:/[a-z]+)?|ミリ秒|毫秒|秒钟?|分钟|分間|小时|个小时|時間|日間|週間|星期|个月|[かヶヵ]月|年間|[秒分天日周月年次个個台条层回件倍]|并发|並列)"
+    r"\s?(%|[A-Za-zµ]+(?:/[a-z]+)?|ミリ秒|毫秒|秒钟?|分钟|分間|小时|个小时|時間|日間|週間|星期|个月|[かヶヵ]月|年間|[秒分天日周月年次个個台条层回件倍])"
 )
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 _CLAUSE = re.compile(r"[;；。！？!?\n，、]|[.,:：](?=\s|$)|\s[—–-]+>?\s|→|[.,](?=[\u3000-\u9fff])")
 _SENTENCE = re.compile(r"[;；。！？!?\n]|\.(?=\s|$)")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_POSSESSIVE = re.compile(r"['’]s$")
 _SWITCHED = re.compile(
     r"\b(?:turn\w*|switch\w*|stays?|remains?|keep|kept|leave|be|defaults? to)\s(?:\w+\s)?$"
 )
@@ -92,6 +93,7 @@ class Analysis:
     units: tuple[Unit, ...]
     index: dict[str, int]
     prefixes: dict[str, int]
+    parts: frozenset[str]
     bigrams: frozenset[str]
     axes: dict[str, int]
     weight: float
@@ -103,7 +105,10 @@ class Analysis:
 class _Clause:
     start: int
     end: int
-    is_reason: bool
+    is_open: bool
+    """A reason or a condition: what it says is neither advised nor turned down."""
+    is_else: bool
+    """What happens otherwise: its troubles speak for the advice."""
     flips: tuple[tuple[int, int], ...]
     """Half-open ranges of offsets whose stance is turned round."""
 
@@ -132,7 +137,7 @@ def _cut_clauses(text: str, lang: str) -> list[_Clause]:
             {*marks, *(end for _, end, kinds in hits if "reason_end" in kinds and end < len(text))}
         )
     else:
-        marks = sorted({*marks, *(start for start, _, kinds in hits if "reason" in kinds)})
+        marks = sorted({*marks, *(start for start, _, kinds in hits if kinds & {"reason", "else"})})
     clauses = []
     for start, end in zip(marks, marks[1:], strict=False):
         inside = [hit for hit in hits if start <= hit[0] < end]
@@ -144,20 +149,20 @@ def _clause(
     text: str, start: int, end: int, hits: list[tuple[int, int, frozenset[str]]], lang: str
 ) -> _Clause:
     flips: list[tuple[int, int]] = []
-    is_reason = False
+    is_open = is_else = False
     prefers = _prefers(text[start:end], lang)
     for at, stop, kinds in hits:
-        if "reason" in kinds and at - start <= 2:  # noqa: PLR2004 (a mark or a space may stand before it)
-            is_reason = True
+        if kinds & {"reason", "else"} and at - start <= 2:  # noqa: PLR2004 (a mark or a space may stand before it)
+            is_open, is_else = True, is_else or "else" in kinds
         if "reason_end" in kinds and end - stop <= 1:
-            is_reason = True
+            is_open = True
         if "after" in kinds or ("over" in kinds and prefers):
             flips.append((stop, end))
         if "before" in kinds or ("over_before" in kinds and prefers):
             flips.append((start, at))
         if "clause" in kinds:
             flips.append((start, end))
-    return _Clause(start, end, is_reason, tuple(flips))
+    return _Clause(start, end, is_open, is_else, tuple(flips))
 
 
 _PREFERENCE = {
@@ -189,10 +194,25 @@ class _Reader:
         self.latin = "es" if self.lang == "es" else "en"
 
     def read(self) -> list[Unit]:
-        for match in _TOKEN.finditer(self.text):
-            if match.start() >= self.skip_to and not self._phrase(match.start()):
+        match = _TOKEN.search(self.text)
+        while match:
+            if not self._phrase(match.start()):
                 getattr(self, f"_on_{match.lastgroup}")(match.group(), match.start(), match.end())
-        return self.units
+            match = _TOKEN.search(self.text, max(match.end(), self.skip_to))
+        return self._blame(self.units)
+
+    def _blame(self, units: list[Unit]) -> list[Unit]:
+        """Turn down what a clause speaks ill of: "fork deadlocks" is no advice for fork."""
+        bad = {
+            unit.clause
+            for unit in units
+            if unit.stance >= 0
+            and not self.clauses[unit.clause].is_else
+            and not words.trouble().isdisjoint(unit.keys)
+        }
+        return [
+            replace(unit, stance=-1) if unit.clause in bad and unit.stance >= 0 else unit for unit in units
+        ]
 
     def _phrase(self, start: int) -> bool:
         end = self.phrases.get(start)
@@ -210,7 +230,7 @@ class _Reader:
         while self.at_clause < len(self.clauses) - 1 and start >= self.clauses[self.at_clause].end:
             self.at_clause += 1
         clause = self.clauses[self.at_clause]
-        if clause.is_reason:
+        if clause.is_open:
             return self.at_clause, 0
         stance = 1
         for low, high in clause.flips:
@@ -231,7 +251,8 @@ class _Reader:
         self._add("label", ("date " + raw,), start, end)
 
     def _on_flag(self, raw: str, start: int, end: int) -> None:
-        self._add("flag", ("-" + raw.lstrip("-").rstrip("-:_").lower(),), start, end)
+        parts = tuple(words.stem(part.lower(), "en") for part in _PARTS.findall(raw))
+        self._add("flag", ("-" + raw.lstrip("-").rstrip("-:_").lower(),), start, end, parts=parts)
 
     def _on_ticket(self, raw: str, start: int, end: int) -> None:
         self._add("label", (raw.lower(),), start, end)
@@ -244,7 +265,14 @@ class _Reader:
 
     def _on_path(self, raw: str, start: int, end: int) -> None:
         if "." in raw or raw[0] in "/~@$\\%" or raw.endswith("/") or raw.count("/") + raw.count("\\") > 1:
-            self._add("path", (raw.strip("/").rstrip(".").removeprefix("./").lower() or raw,), start, end)
+            parts = tuple(words.stem(part.lower(), "en") for part in _PARTS.findall(raw))
+            self._add(
+                "path",
+                (raw.strip("/").rstrip(".").removeprefix("./").lower() or raw,),
+                start,
+                end,
+                parts=parts,
+            )
             return
         for match in re.finditer(r"[^/\\]+", raw):
             self._on_word(match.group(), start + match.start(), start + match.end())
@@ -296,7 +324,9 @@ class _Reader:
         self._add("number", (key,), start, end, dimension=dimension, value=value, raw=raw)
 
     def _on_word(self, raw: str, start: int, end: int) -> None:
-        raw = raw.rstrip("'’")
+        raw = _POSSESSIVE.sub("", raw.rstrip("'’"))
+        if words.fold(raw).replace("’", "'") in words.stop_words(self.latin) and "'" in raw.replace("’", "'"):
+            return
         is_code = self._in_code(start)
         bare = raw.removesuffix("()")
         is_name = any(c in bare for c in "_$@") or "." in bare or "::" in bare or raw != bare
@@ -448,7 +478,7 @@ def analyse(text: str) -> Analysis:
         "change" in turning.kinds[m.group()] for m in turning.pattern.finditer(words.fold(normal))
     )
     return Analysis(
-        normal, reader.lang, units, index, prefixes, _bigrams(normal), _axes(units),
+        normal, reader.lang, units, index, prefixes, frozenset(part for unit in units for part in unit.parts), _bigrams(normal), _axes(units),
         sum(unit.weight for unit in units), has_change, _facts(units),
     )  # fmt: skip
 

@@ -110,6 +110,12 @@ def light_concepts() -> frozenset[str]:
 
 
 @cache
+def trouble() -> frozenset[str]:
+    """Return the keys of concepts that speak ill of their clause."""
+    return frozenset("=" + word for line in _lines("trouble.txt") for word in line.split())
+
+
+@cache
 def label_words() -> frozenset[str]:
     """Return the words after which a number is a name."""
     return frozenset(fold(word) for line in _lines("labels.txt") for word in line.split())

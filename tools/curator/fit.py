@@ -21,8 +21,12 @@ from memx.curator.tokens import analyse
 from memx.resources import resource
 
 STRENGTH = 0.3  # inverse regularisation; a handful of hundred pairs cannot carry more
-MODELS = {"similarity": "duplicate", "contradiction": "contradiction"}
-NEVER_NEGATIVE = {"similarity": ("cosine", "cosine_x_overlap")}
+MODELS = {
+    "subject": (None, ("duplicate", "contradiction")),
+    "conclusion": (("duplicate", "contradiction"), ("duplicate",)),
+}
+"""Model: the relations it is fitted on (None: all) and those that count as yes."""
+NEVER_NEGATIVE = ("cosine", "cosine_x_overlap")
 
 
 def cosines(rows: list[dict[str, str]], model_dir: str) -> list[float]:
@@ -39,7 +43,7 @@ def matrix(rows: list[dict[str, str]], near: list[float]) -> np.ndarray:
     return np.array([features(pair, cosine) for pair, cosine in zip(pairs, near, strict=True)])
 
 
-def fit(x: np.ndarray, y: np.ndarray, never_negative: tuple[str, ...] = ()) -> tuple[float, np.ndarray]:
+def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
     """Return intercept and coefficients on the raw scale; a forbidden negative one is taken out and the rest refitted."""
     keep = np.ones(x.shape[1], dtype=bool)
     while True:
@@ -47,7 +51,7 @@ def fit(x: np.ndarray, y: np.ndarray, never_negative: tuple[str, ...] = ()) -> t
         model = LogisticRegression(C=STRENGTH, max_iter=5000).fit(scaler.transform(x[:, keep]), y)
         weights = np.zeros(x.shape[1])
         weights[keep] = model.coef_[0] / scaler.scale_
-        bad = [NAMES.index(name) for name in never_negative if weights[NAMES.index(name)] < 0]
+        bad = [NAMES.index(name) for name in NEVER_NEGATIVE if weights[NAMES.index(name)] < 0]
         if not bad:
             return float(model.intercept_[0] - (model.coef_[0] * scaler.mean_ / scaler.scale_).sum()), weights
         keep[bad] = False
@@ -58,15 +62,21 @@ def main(pairs: str, model_dir: str) -> None:
     with open(pairs, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     x = matrix(rows, cosines(rows, model_dir))
-    for name, relation in MODELS.items():
-        y = np.array([row["relation"] == relation for row in rows])
-        intercept, weights = fit(x, y, NEVER_NEGATIVE.get(name, ()))
-        with open(f"{resource('curator')}/{name}.txt", "w", encoding="utf-8") as file:
-            file.write(
-                f"# Log-odds of a {relation}: intercept plus value times weight; written by tools/curator/fit.py.\n"
-            )
-            file.write(f"intercept {intercept:.3f}\n")
-            file.writelines(f"{n} {w:.3f}\n" for n, w in zip(NAMES, weights, strict=True) if abs(w) >= 0.0005)
+    relations = np.array([row["relation"] for row in rows])
+    for name, (among, yes) in MODELS.items():
+        chosen = np.isin(relations, among) if among else np.ones(len(rows), dtype=bool)
+        intercept, weights = fit(x[chosen], np.isin(relations[chosen], yes))
+        write(name, intercept, weights)
+
+
+def write(name: str, intercept: float, weights: np.ndarray) -> None:
+    """Write one model, a coefficient a line."""
+    with open(f"{resource('curator')}/{name}.txt", "w", encoding="utf-8") as file:
+        file.write(
+            f"# Log-odds of the same {name}: intercept plus value times weight; written by tools/curator/fit.py.\n"
+        )
+        file.write(f"intercept {intercept:.3f}\n")
+        file.writelines(f"{n} {w:.3f}\n" for n, w in zip(NAMES, weights, strict=True) if abs(w) >= 0.0005)
 
 
 if __name__ == "__main__":
