@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 HISTORY_FILE = ".aider.chat.history.md"
 _CHAT = re.compile(r"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
 _NOISE = re.compile(
-    r"(?:aider\b|Aider v|Model: |Main model: |Weak model: |Editor model: |Git repo: |Repo-map: |Tokens: |Cost: |Added \S+ to the chat"
-    r"|Added \d+ lines? of output to the chat|Add .* to the chat\?|Restored previous|Use /help|Multiline mode"
-    r"|Run shell command\?|Add command output to the chat\?|Only \d+ reflections|Using \S+ model|Dropping |Removed "
-    r"|Creating empty file|\S+ is already in the chat|https?://|VSCode terminal detected|Commit [0-9a-f]{7,40} )"
+    r"(?:aider\b|Aider v|Model: |Main model: |Weak model: |Editor model: |Git repo: |Repo-map: |Tokens: "
+    r"|Cost: "
+    r"|Added \S+ to the chat|Added \d+ lines? of output to the chat|Add .* to the chat\?|Restored previous"
+    r"|Use /help|Multiline mode|Run shell command\?|Add command output to the chat\?|Only \d+ reflections"
+    r"|Using \S+ model|Dropping |Removed |Creating empty file|\S+ is already in the chat|https?://"
+    r"|VSCode terminal detected|Commit [0-9a-f]{7,40} )"
 )
 _APPLIED = re.compile(r"Applied edit to (\S.*)$")
 _EDIT_FAILED = re.compile(r"SEARCH/REPLACE blocks? failed to match|litellm\.\w*Error|Can't edit ")
@@ -39,19 +41,23 @@ def read(source: Source, session: SessionRead, offset: int) -> Iterator[Event]:
     """Yield the events of a history file from a byte offset on."""
     session.learn(cwd=os.path.dirname(os.path.abspath(source.path)) if source.data is None else "")
     turn = Turn("assistant", offset)
+    started: float | None = None
+    edited: set[str] = set()
     for line in text_lines(source, session, offset):
         chat = _CHAT.match(line.text)
         role = "start" if chat else _role(line.text)
         # A blank line belongs to whatever stands around it.
         if line.text.strip() and role != turn.role:
-            yield from _events(session, turn)
+            yield from _events(session, turn, edited)
             turn = Turn(role, line.start)
+            turn.time = started
         if chat:
             session.session_id = chat[1].replace(" ", "T")
-            session.learn(started=clean.moment(chat[1]))
+            started = clean.moment(chat[1])
+            session.learn(started=started)
         else:
             turn.add(_stripped(line.text, role))
-    yield from _events(session, turn)
+    yield from _events(session, turn, edited)
 
 
 def _role(line: str) -> str:
@@ -66,52 +72,57 @@ def _stripped(line: str, role: str) -> str:
     return line[2:].rstrip() if role == "tool" else line.rstrip()
 
 
-def _events(session: SessionRead, turn: Turn) -> Iterator[Event]:
+def _events(session: SessionRead, turn: Turn, edited: set[str]) -> Iterator[Event]:
     key = f"{session.session_id}@{turn.start}"
     if turn.role == "user":
-        yield from _said(session, "\n".join(turn.lines).strip(), key)
+        yield from _said(session, turn, key)
     elif turn.role == "tool":
-        yield from _output(session, turn.lines, key)
+        yield from _output(session, turn, key, edited)
     elif turn.role == "assistant":
-        yield from _answered(session, turn.lines, key)
+        yield from _answered(session, turn, key, edited)
 
 
-def _said(session: SessionRead, text: str, key: str) -> Iterator[Event]:
+def _said(session: SessionRead, turn: Turn, key: str) -> Iterator[Event]:
+    text = "\n".join(turn.lines).strip()
     command = _SHELL_COMMAND.match(text)
     if command:
         words = text[command.end() :] if not text.startswith(("/git", "/test", "/lint")) else text[1:]
-        yield from session.call("shell", {"command": words}, call_id=_last_call(session), key=key)
+        yield from session.call(
+            "shell", {"command": words}, call_id=_last_call(session), key=key, time=turn.time
+        )
         return
     spoken = _SPOKEN_COMMAND.match(text)
     if text.startswith("/") and spoken is None:
         return
-    yield from session.prose("user", text[spoken.end() :] if spoken else text, key=key)
+    yield from session.prose("user", text[spoken.end() :] if spoken else text, key=key, time=turn.time)
 
 
 def _last_call(session: SessionRead) -> str:
     return f"run:{session.session_id}"
 
 
-def _output(session: SessionRead, lines: list[str], key: str) -> Iterator[Event]:
-    kept = [line for line in lines if line and not _NOISE.match(line)]
+def _output(session: SessionRead, turn: Turn, key: str, edited: set[str]) -> Iterator[Event]:
+    kept = [line for line in turn.lines if line and not _NOISE.match(line)]
     for place, line in enumerate(kept):
         applied = _APPLIED.match(line)
-        if applied:
-            yield from session.call("edit", {"path": applied[1]}, call_id="", key=f"{key}#{place}")
+        # The block that the model wrote was given already, with its lines.
+        if applied and applied[1] not in edited:
+            part = f"{key}#{place}"
+            yield from session.call("edit", {"path": applied[1]}, call_id="", key=part, time=turn.time)
     text = "\n".join(line for line in kept if not _APPLIED.match(line))
     if not text:
         return
     is_error = True if _EDIT_FAILED.search(text) else None
     call_id = "" if is_error else _last_call(session)
-    yield from session.result(text, call_id=call_id, name="aider", key=key, is_error=is_error)
+    yield from session.result(text, call_id=call_id, name="aider", key=key, is_error=is_error, time=turn.time)
 
 
-def _answered(session: SessionRead, lines: list[str], key: str) -> Iterator[Event]:
+def _answered(session: SessionRead, turn: Turn, key: str, edited: set[str]) -> Iterator[Event]:
     """Yield the model's prose and, apart from it, its SEARCH/REPLACE blocks as edits."""
     prose: list[str] = []
     edits: list[dict[str, str]] = []
     side = ""
-    for line in lines:
+    for line in turn.lines:
         if line.startswith("<<<<<<< SEARCH"):
             side = "old_string"
             edits.append({"path": _take_file_name(prose), "old_string": "", "new_string": ""})
@@ -123,9 +134,11 @@ def _answered(session: SessionRead, lines: list[str], key: str) -> Iterator[Even
             edits[-1][side] += line + "\n"
         elif not (line == "```" and edits and prose and not prose[-1]):
             prose.append(line)
-    yield from session.prose("assistant", "\n".join(prose), key=key)
+    yield from session.prose("assistant", "\n".join(prose), key=key, time=turn.time)
+    edited.clear()
+    edited.update(edit["path"] for edit in edits)
     for place, edit in enumerate(edits):
-        yield from session.call("edit", edit, call_id="", key=f"{key}#edit{place}")
+        yield from session.call("edit", edit, call_id="", key=f"{key}#edit{place}", time=turn.time)
 
 
 def _take_file_name(prose: list[str]) -> str:

@@ -22,7 +22,32 @@ if TYPE_CHECKING:
     from memx.transcripts.source import Source
 
 _PASSED_OVER = frozenset(
-    ["progress", "attachment", "queue-operation", "file-history-snapshot", "system", "last-prompt", "permission-mode", "mode", "summary", "ai-title", "custom-title", "agent-name", "agent-color", "agent-setting", "pr-link", "worktree-state", "frame-link", "relocated", "bridge-session", "started", "result", "tag", "speculation-accept", "content-replacement"]
+    [
+        "progress",
+        "attachment",
+        "queue-operation",
+        "file-history-snapshot",
+        "system",
+        "last-prompt",
+        "permission-mode",
+        "mode",
+        "summary",
+        "ai-title",
+        "custom-title",
+        "agent-name",
+        "agent-color",
+        "agent-setting",
+        "pr-link",
+        "worktree-state",
+        "frame-link",
+        "relocated",
+        "bridge-session",
+        "started",
+        "result",
+        "tag",
+        "speculation-accept",
+        "content-replacement",
+    ]
 )
 _EXIT_CODE_LINE = re.compile(r"\AExit code -?\d+\n?")
 _ERROR_TAG = re.compile(r"</?tool_use_error>")

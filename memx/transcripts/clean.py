@@ -43,6 +43,7 @@ _INJECTED_TAGS = (
     "editorContext",
     "reminderInstructions",
     "persisted-output",
+    "final_file_content",
     "thinking",
     "think",
 )
@@ -64,7 +65,8 @@ _PERSON_TAGS = re.compile(r"</?(?:task|feedback|user_message|answer|user_query|u
 
 _NOT_A_PERSON = re.compile(
     r"(?:<command-(?:name|message|args)>|<local-command-|<bash-(?:input|stdout|stderr)>|<task-notification>"
-    r"|Caveat: The messages below were|\[Request interrupted by user|<permissions|<turn_aborted>|<INSTRUCTIONS>"
+    r"|Caveat: The messages below were|\[Request interrupted by user|<permissions|<turn_aborted>"
+    r"|<INSTRUCTIONS>"
     r"|# AGENTS\.md instructions|<skill>|<user_shell_command>|<collaboration_mode>|<subagent_notification>"
     r"|Base directory for this skill:|This session is being continued from a previous conversation"
     r"|\[TASK RESUMPTION\]|\[ERROR\] You did not use a tool|\[redacted:)"

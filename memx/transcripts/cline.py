@@ -28,13 +28,15 @@ HISTORY_FILE = "api_conversation_history.json"
 _WORKING_DIRECTORY = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]{1,400})\)")
 _RESULT = re.compile(r"\A\s*\[(?P<tool>[a-z_]\w{0,60})(?P<argument>[^\n]*?)\] Result:\n?", re.DOTALL)
 _FAILURE = re.compile(
-    r"The tool execution failed with the following error|^Error executing |<error>|The user denied this operation"
-    r"|^Command failed\b|^The diff application failed",
+    r"The tool execution failed with the following error|^Error executing |<error>"
+    r"|The user denied this operation"
+    r"|^This tool call failed with error|^Command failed\b|^The diff application failed",
     re.MULTILINE,
 )
 _SUCCESS = re.compile(
     r"^Command executed(?: successfully)?\.?|The content was successfully saved", re.MULTILINE
 )
+_COMMAND_HEADER = re.compile(r"\A\s*Command (?:executed|failed)[^\n]*\n(?:Output:\n?)?")
 _SAYING_TOOLS = {
     "attempt_completion": "result",
     "ask_followup_question": "question",
@@ -112,10 +114,10 @@ def _block(session: SessionRead, role: str, block: object, turn: Turn, pending: 
         text = text_of(block.get("content"))
         yield from _result(session, text, clean.label(block.get("tool_use_id")), "", turn)
     elif kind == "text":
-        text = block.get("text")
-        if isinstance(text, str):
+        said = block.get("text")
+        if isinstance(said, str):
             speak = _assistant if role == "assistant" else _user
-            yield from speak(session, text, turn, pending)
+            yield from speak(session, said, turn, pending)
     else:
         session.skip("unknown_block")
 
@@ -177,6 +179,7 @@ def _result(session: SessionRead, text: str, call_id: str, name: str, turn: Turn
     if is_error is None:
         is_error = True if _FAILURE.search(text[:600]) else (False if _SUCCESS.search(text[:600]) else None)
     key = f"{turn.key}:result"
+    body = _COMMAND_HEADER.sub("", text)
     yield from session.result(
-        text, call_id=call_id, name=name, key=key, is_error=is_error, exit_code=code, **turn.at
+        body, call_id=call_id, name=name, key=key, is_error=is_error, exit_code=code, **turn.at
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import blake2b
 
 from memx.transcripts import clean
 from memx.transcripts.claude_code import text_of
@@ -24,10 +25,29 @@ if TYPE_CHECKING:
     from memx.transcripts.source import Source
 
 _ITEMS = frozenset(
-    ["message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "local_shell_call"]
+    [
+        "message",
+        "function_call",
+        "function_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "local_shell_call",
+    ]
 )
 _PASSED_OVER = frozenset(
-    ["reasoning", "web_search_call", "ghost_snapshot", "turn_context", "compacted", "event_msg", "image_generation_call", "compaction", "other", "world_state", "inter_agent_communication"]
+    [
+        "reasoning",
+        "web_search_call",
+        "ghost_snapshot",
+        "turn_context",
+        "compacted",
+        "event_msg",
+        "image_generation_call",
+        "compaction",
+        "other",
+        "world_state",
+        "inter_agent_communication",
+    ]
 )
 # Long enough that saying it twice in one session means that a fork copied it.
 _LONG_MESSAGE = 80
@@ -55,7 +75,7 @@ def read(source: Source, session: SessionRead, offset: int) -> Iterator[Event]:
         # The first versions wrote the items themselves, without the envelope.
         item = payload if isinstance(payload, dict) else line
         kind = item.get("type")
-        at = {"time": clean.moment(line.get("timestamp"))}
+        at: dict[str, Any] = {"time": clean.moment(line.get("timestamp"))}
         if line.get("type") == "event_msg":
             _note_exit(exits, item)
             if not has_items:
@@ -154,8 +174,6 @@ def _message(session: SessionRead, item: dict[str, Any], start: int, at: dict[st
 
 
 def _digest(text: str) -> str:
-    from hashlib import blake2b
-
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 

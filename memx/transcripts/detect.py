@@ -102,11 +102,13 @@ def is_document(source: Source, format_name: str) -> bool:
     if head.startswith("["):
         return True
     first = parse_line(head.split("\n", 1)[0].encode("utf-8", "replace"))
-    if not first.whole or not first.objects:
-        # A pretty-printed object begins with a bare brace; a torn line begins with its members.
-        return not re.match(r"\{\s*\"(?:id|role|type)\"", head) or "\n" not in head.strip()
-    rest = head.split("\n", 1)[1].strip() if "\n" in head else ""
-    return isinstance(first.objects[0].get("messages"), list) and (format_name == "gemini" or not rest)
+    if first.whole and first.objects:
+        rest = head.split("\n", 1)[1].strip() if "\n" in head else ""
+        return isinstance(first.objects[0].get("messages"), list) and (format_name == "gemini" or not rest)
+    # The object is pretty-printed, or its first line is longer than what was looked at.
+    member = re.match(r'\{\s*"(\w+)"', head)
+    name = member[1] if member else ""
+    return '"messages"' in head if name == "id" else name not in ("role", "type")
 
 
 def _unknown(source: Source) -> str:
@@ -185,17 +187,20 @@ def _by_keys(keys: list[str], items: list[dict[str, Any]], head: bytes) -> str:
         "sessionId" in keys and any(item.get("type") in _GEMINI_TYPES for item in items)
     ):
         return "gemini"
-    if any(isinstance(item.get("info"), dict) and "parts" in item for item in items):
-        return "opencode"
-    if ("directory" in keys and "projectID" in keys) or b'"projectID"' in head[:4000]:
+    is_export = any(isinstance(item.get("info"), dict) and "parts" in item for item in items)
+    if is_export or ("directory" in keys and "projectID" in keys) or b'"projectID"' in head[:4000]:
         return "opencode"
     if any(item.get("role") in _ROLES for item in items):
         return "cline" if any(_is_cline(item) for item in items) else "openai_messages"
-    # A single message that is longer than what was looked at.
+    return _by_first_characters(head)
+
+
+def _by_first_characters(head: bytes) -> str:
+    """Judge an array whose first message is longer than what was looked at."""
     text = head.decode("utf-8", "replace")
-    if re.match(r'\s*\[\s*\{\s*"role"', text):
-        return "cline" if _CLINE_TEXT.search(text.replace("\\n", "\n")) else "openai_messages"
-    return ""
+    if not re.match(r'\s*\[\s*\{\s*"role"', text):
+        return ""
+    return "cline" if _CLINE_TEXT.search(text.replace("\\n", "\n")) else "openai_messages"
 
 
 def _is_cline(item: dict[str, Any]) -> bool:
@@ -217,7 +222,7 @@ def _by_markdown(head: bytes) -> str:
     return "plain_md" if {"user", "assistant"} <= roles else ""
 
 
-def is_sibling_history(path: str) -> str:
+def history_beside(path: str) -> str:
     """Return the Cline history beside a ui_messages.json, else the path itself."""
     folder, name = os.path.split(path)
     history = os.path.join(folder, "api_conversation_history.json")

@@ -12,6 +12,7 @@ from memx.transcripts.claude_code import text_of
 from memx.transcripts.exit_code import exit_code_of
 from memx.transcripts.json_document import read_members
 from memx.transcripts.json_lines import parse_line, read_objects
+from memx.transcripts.session import SessionRead
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memx.model import Event
-    from memx.transcripts.session import SessionRead
     from memx.transcripts.source import Source
 
 _ROLES = {"user": "user", "gemini": "assistant", "model": "assistant"}
@@ -69,9 +69,7 @@ def _message_id(value: dict[str, Any]) -> str:
 
 def _versions(source: Source, session: SessionRead, offset: int) -> tuple[dict[str, int], dict[str, int]]:
     """Return where each message was written last: in the whole file, and before the offset."""
-    from memx.transcripts.session import SessionRead as Read
-
-    quiet = Read(session.format, session.path, session.limits)
+    quiet = SessionRead(session.format, session.path, session.limits)
     last: dict[str, int] = {}
     before: dict[str, int] = {}
     for value, start in read_objects(source, quiet, 0):
@@ -89,12 +87,10 @@ def _known_keys(source: Source, session: SessionRead, start: int | None) -> froz
     """Return the keys of the events that an earlier read took from this message."""
     if start is None:
         return frozenset()
-    from memx.transcripts.session import SessionRead as Read
-
     with source.open() as stream:
         stream.seek(start)
         data = stream.readline(session.limits.line_bytes)
-    quiet = Read(session.format, session.path, session.limits)
+    quiet = SessionRead(session.format, session.path, session.limits)
     objects = parse_line(data).objects
     return frozenset(event.key for value in objects for event in _message(quiet, value))
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 TURN_CHARS = 256_000
 _FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)")
-SHELL_LANGUAGES = frozenset(["bash", "sh", "shell", "zsh", "console", "powershell", "pwsh", "ps1", "cmd", "terminal"])
+SHELL_LANGUAGES = frozenset(
+    ["bash", "sh", "shell", "zsh", "console", "powershell", "pwsh", "ps1", "cmd", "terminal"]
+)
 
 
 @record

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from memx.transcripts.source import Source
 
 USER_WORDS = "User|Human|You|Me|Prompt|用户|用戶|ユーザー|ユーザ|Usuario|Usuaria"
-ASSISTANT_WORDS = "Assistant|AI|Agent|Model|Claude|ChatGPT|GPT|Codex|Gemini|Cursor|Copilot|Response|助手|アシスタント|Asistente"
+ASSISTANT_WORDS = (
+    "Assistant|AI|Agent|Model|Claude|ChatGPT|GPT|Codex|Gemini|Cursor|Copilot|Response"
+    "|助手|アシスタント|Asistente"
+)
 HEADING = re.compile(
-    rf"^(?:#{{1,5}}[ \t]+(?:[^\w\s]{{1,4}}[ \t]*)?\**(?P<heading>{USER_WORDS}|{ASSISTANT_WORDS})\**(?:[ \t]*[(:–—-].{{0,120}})?[ \t]*:?"
+    rf"^(?:#{{1,5}}[ \t]+(?:[^\w\s]{{1,4}}[ \t]*)?\**(?P<heading>{USER_WORDS}|{ASSISTANT_WORDS})\**"
+    rf"(?:[ \t]*[(:–—-].{{0,120}})?[ \t]*:?"
     rf"|\*\*(?P<bold>{USER_WORDS}|{ASSISTANT_WORDS})(?::\*\*|\*\*:?)[ \t]*)$",
     re.IGNORECASE,
 )

@@ -23,7 +23,7 @@ from memx.transcripts import (
     specstory,
     swe_agent,
 )
-from memx.transcripts.detect import detect_format, is_document, is_sibling_history, normalize_format
+from memx.transcripts.detect import detect_format, history_beside, is_document, normalize_format
 from memx.transcripts.json_lines import read_objects
 from memx.transcripts.session import Limits, SessionRead
 from memx.transcripts.source import Source
@@ -72,9 +72,10 @@ def read_session(
     """
     place = os.fspath(path)
     if format is None or format == "cline":
-        place = is_sibling_history(place)
-    if os.path.isdir(place):
-        raise TranscriptError("is a folder, not a session log", path=place)
+        place = history_beside(place)
+    if os.path.exists(place) and not os.path.isfile(place):
+        # Reading a pipe or a device might never end.
+        raise TranscriptError("not a regular file, so not a session log", path=place)
     return _open(Source(place), format, offset, limits or Limits(), session_id, seen)
 
 
@@ -85,7 +86,7 @@ def parse_text(
     limits: Limits | None = None,
 ) -> SessionRead:
     """Return a session whose log is given as text; raises TranscriptError."""
-    source = Source("", text.encode("utf-8", "surrogatepass").replace(b"\0", b""))
+    source = Source("", text.encode("utf-8", "surrogatepass"))
     return _open(source, format or None, 0, limits or Limits(), "", None)
 
 

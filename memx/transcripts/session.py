@@ -37,6 +37,9 @@ class KnownCall:
     path: str
 
 
+NO_CALL = KnownCall("", "", "")
+
+
 class SessionRead:
     """One session log being read.
 
@@ -219,7 +222,7 @@ class SessionRead:
         branch: object,
         sidechain: bool,
         call_id: str = "",
-        known: KnownCall = KnownCall("", "", ""),
+        known: KnownCall = NO_CALL,
         is_error: bool | None = None,
         exit_code: int | None = None,
     ) -> Event:

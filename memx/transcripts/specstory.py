@@ -12,10 +12,12 @@ from memx.record import record
 from memx.transcripts import clean
 from memx.transcripts.exit_code import exit_code_of
 from memx.transcripts.markdown import SHELL_LANGUAGES, Fence, Turn, pieces, text_lines
+from memx.transcripts.tool import OTHER, action_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from memx.model import Event
     from memx.transcripts.session import SessionRead
@@ -148,7 +150,7 @@ def _tool_events(session: SessionRead, use: ToolUse, key: str, turn: Turn) -> It
     named = _INLINE_CODE.search(body)
     fences = [piece for piece in pieces(_MARKUP.sub("", body).split("\n")) if piece.language is not None]
     head = named[1] if named else ""
-    arguments: dict[str, object] = {"path": head}
+    arguments: object = {"path": head} if head else _MARKUP.sub("", body).strip()
     output = fences[0].text if fences else ""
     if kind == "shell":
         if not head and fences:
@@ -158,7 +160,7 @@ def _tool_events(session: SessionRead, use: ToolUse, key: str, turn: Turn) -> It
         arguments, output = {"path": head, "diff": output}, ""
     # The tool's own name may be one that is not known here; its type always says what it does.
     name = use.name if use.type not in _TOOL_OF_TYPE else _known_name(use.name, _TOOL_OF_TYPE[kind])
-    at = {"time": turn.time, "sidechain": turn.sidechain}
+    at: dict[str, Any] = {"time": turn.time, "sidechain": turn.sidechain}
     yield from session.call(name, arguments, call_id=key, key=f"{key}:call", **at)
     if output:
         code = exit_code_of(output)
@@ -169,14 +171,12 @@ def _tool_events(session: SessionRead, use: ToolUse, key: str, turn: Turn) -> It
 
 
 def _known_name(name: str, fallback: str) -> str:
-    from memx.transcripts.tool import OTHER, action_of
-
     return name if action_of(name) not in ("", OTHER) else fallback
 
 
 def _old_events(session: SessionRead, lines: list[str], key: str, turn: Turn) -> Iterator[Event]:
     """Yield prose, and a shell fence with the fence behind it as a call and its result."""
-    at = {"time": turn.time, "sidechain": turn.sidechain}
+    at: dict[str, Any] = {"time": turn.time, "sidechain": turn.sidechain}
     prose: list[str] = []
     call_id = ""
     for place, piece in enumerate(pieces(lines)):

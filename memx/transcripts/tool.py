@@ -22,12 +22,14 @@ _ACTIONS = {
         " run_python python execute_python run_code ipython sh command user_shell"
     ),
     EDIT: (
-        "edit multiedit write notebookedit apply_patch replace write_file write_to_file replace_in_file apply_diff"
+        "edit multiedit write notebookedit apply_patch replace write_file write_to_file"
+        " replace_in_file apply_diff"
         " insert_content search_and_replace str_replace_editor str_replace str_replace_based_edit_tool create"
         " edit_file create_file patch search_replace insert_edit_into_file replace_string_in_file new_file"
     ),
     READ: (
-        "read read_file view read_many_files view_image notebookread open ls list_directory list_files list_dir"
+        "read read_file view read_many_files view_image notebookread open ls list_directory"
+        " list_files list_dir"
         " cat list get_file"
     ),
     SEARCH: (
@@ -67,6 +69,7 @@ _SHELLS = re.compile(
 )
 _SCRIPT_FLAGS = re.compile(r"-[a-z]*c$|-command$|/c$", re.IGNORECASE)
 _PATCHED_FILE = re.compile(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)(\S.*)$", re.MULTILINE)
+_SEARCH_BLOCK = re.compile(r"^(?:-{7} SEARCH|<{7} SEARCH)", re.MULTILINE)
 _ARGUMENT_CHARS = 300
 _ARGUMENTS_SHOWN = 20
 
@@ -149,13 +152,29 @@ def _join(words: list[str]) -> str:
 def _edit_body(values: dict[str, object]) -> str:
     patch = _first_text(values, _PATCH_KEYS)
     if patch:
-        return patch
+        return _signed(patch) if _SEARCH_BLOCK.search(patch) else patch
     edits = values.get("edits")
     pieces = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else [values]
     lines: list[str] = []
     for piece in pieces:
         lines += [f"-{line}" for line in _first_text(piece, _OLD_KEYS).split("\n") if line]
         lines += [f"+{line}" for line in _first_text(piece, _NEW_KEYS).split("\n") if line]
+    return "\n".join(lines)
+
+
+def _signed(blocks: str) -> str:
+    """Return SEARCH/REPLACE blocks as `-` and `+` lines."""
+    lines: list[str] = []
+    sign = ""
+    for line in blocks.split("\n"):
+        if _SEARCH_BLOCK.match(line):
+            sign = "-"
+        elif sign and line.startswith("======="):
+            sign = "+"
+        elif line.startswith(("+++++++ REPLACE", ">>>>>>> REPLACE")):
+            sign = ""
+        elif sign:
+            lines.append(f"{sign}{line}")
     return "\n".join(lines)
 
 
