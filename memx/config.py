@@ -308,7 +308,7 @@ def _plain(text: str) -> str | None:
 
 
 def _read_yaml(text: str, path: str, problems: list[Problem]) -> list[tuple[str, object, int]]:
-    import yaml  # noqa: PLC0415 (20 ms, and only for a file that memx did not write)
+    import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:

@@ -12,7 +12,7 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 def show_controls(text: str) -> str:
-    """Return the text with every character that could move the cursor or hide words as `\\uXXXX`.
+    r"""Return the text with every character that could move the cursor or hide words as `\uXXXX`.
 
     Tabs and line feeds stay. Lone surrogates become U+FFFD, so that the result always encodes.
     """

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from memx.model import Problem, StoredBullet
 
 
-def browse(  # noqa: PLR0913 (the flags of one command)
+def browse(
     project: Project,
     *,
     section: str = "",
@@ -19,11 +19,15 @@ def browse(  # noqa: PLR0913 (the flags of one command)
     archived: bool = False,
 ) -> tuple[list[StoredBullet], list[Problem]]:
     """Return the visible bullets, best score first within a section, and what could not be read."""
-    from memx.app.viewer import make_viewer  # noqa: PLC0415 (start-up)
-    from memx.generator.scopes import is_visible  # noqa: PLC0415 (start-up)
+    from memx.app.viewer import make_viewer
+    from memx.generator.scopes import is_visible
 
-    viewer = make_viewer(project, scope=scope, workspace=workspace)
-    bullets, problems = project.store.scan(archived=archived)
+    bullets, problems = project.store.scan()
+    if archived:
+        more, worse = project.store.scan(archived=True)
+        bullets, problems = bullets + more, problems + worse
+    scopes = {stored.bullet.scope for stored in bullets}
+    viewer = make_viewer(project, scope=scope, workspace=workspace, scopes=scopes)
     found = [
         stored
         for stored in bullets

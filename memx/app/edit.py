@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.app.project import Project
     from memx.model import StoredBullet
+    from memx.store.store import Store
 
 
 def edit_in_editor(project: Project, reference: str) -> tuple[StoredBullet, bool]:
@@ -19,8 +20,7 @@ def edit_in_editor(project: Project, reference: str) -> tuple[StoredBullet, bool
     The edited text is kept in the state folder when it does not parse, so that
     no keystroke is lost. Raises FrontMatterError with its line then.
     """
-    import subprocess  # noqa: PLC0415 (start-up)
-    import tempfile  # noqa: PLC0415 (start-up)
+    import tempfile
 
     store = project.store
     stored = store.find(reference)
@@ -32,21 +32,50 @@ def edit_in_editor(project: Project, reference: str) -> tuple[StoredBullet, bool
     handle, copy = tempfile.mkstemp(prefix=f"{stored.bullet.id}-", suffix=".md", dir=folder)
     with os.fdopen(handle, "wb") as stream:
         stream.write(before)
-    command = [*shlex.split(_editor(project)), copy]
-    try:
-        status = subprocess.run(command, check=False).returncode  # noqa: S603 (the user's own editor)
-    except OSError as error:
-        raise MemxError(f"cannot start the editor {command[0]!r}", hint="set EDITOR") from error
-    if status != 0:
-        raise MemxError(f"the editor ended with {status}; nothing was changed", path=copy)
+    _open_editor(project, copy)
     with open(copy, "rb") as stream:
         after = stream.read()
     if after == before:
         os.unlink(copy)
         return stored, False
-    written = store.replace(stored.path, after, kept_at=copy, now=project.now)
+    written = _take_back(store, stored.path, after, copy)
     os.unlink(copy)
     return written, True
+
+
+def _take_back(store: Store, path: str, data: bytes, copy: str) -> StoredBullet:
+    try:
+        return store.replace_document(path, data)
+    except MemxError as error:
+        error.hint = f"your text is kept in {copy}"
+        raise
+
+
+def edit_text(project: Project, text: str) -> str:
+    """Return a text as the person left it in the editor."""
+    import tempfile
+
+    handle, copy = tempfile.mkstemp(suffix=".md")
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text + "\n")
+    try:
+        _open_editor(project, copy)
+        with open(copy, encoding="utf-8", errors="replace") as stream:
+            return stream.read().strip()
+    finally:
+        os.unlink(copy)
+
+
+def _open_editor(project: Project, path: str) -> None:
+    import subprocess
+
+    command = [*shlex.split(_editor(project)), path]
+    try:
+        status = subprocess.run(command, check=False).returncode
+    except OSError as error:
+        raise MemxError(f"cannot start the editor {command[0]!r}", hint="set EDITOR") from error
+    if status != 0:
+        raise MemxError(f"the editor ended with {status}; nothing was changed", path=path)
 
 
 def _editor(project: Project) -> str:

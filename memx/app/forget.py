@@ -7,7 +7,7 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from memx.app.project import Project
     from memx.config import DecayConfig
@@ -77,23 +77,16 @@ def archive(project: Project, references: Sequence[str]) -> list[StoredBullet]:
 def fold(project: Project, references: Sequence[str] = ()) -> dict[str, int]:
     """Move pending recalls into the front matter of the bullets named, or of all; return the new counts.
 
-    The journal learns the new value before it forgets what was pending, so a
-    crash in between counts nothing twice and loses nothing.
+    The journal knows the new value before a file is written, so a crash in
+    between counts nothing twice and loses nothing: the next fold writes it.
     """
     store = project.store
-    wanted = {store.find(reference).bullet.id for reference in references}
-    folded: dict[str, int] = {}
-    pending: Mapping[str, int] = project.journal.pending()
-    for stored in store.scan()[0]:
-        bullet = stored.bullet
-        if pending.get(bullet.id) and (not wanted or bullet.id in wanted):
-            folded[bullet.id] = _fold_one(project, stored)
-    return folded
-
-
-def _fold_one(project: Project, stored: StoredBullet) -> int:
-    bullet = stored.bullet
-    total = project.journal.effective({bullet.id: bullet.recall_count})[bullet.id]
-    project.store.edit(stored.path, {"recall_count": total}, now=project.now)
-    project.journal.fold({bullet.id: total})
-    return total
+    chosen = [store.find(reference) for reference in references] if references else store.scan()[0]
+    paths = {stored.bullet.id: stored.path for stored in chosen}
+    behind = project.journal.fold({stored.bullet.id: stored.bullet.recall_count for stored in chosen})
+    for identifier, recalls in behind.items():
+        changes: dict[str, object] = {"recall_count": recalls.count}
+        if recalls.last is not None:
+            changes["last_recalled"] = recalls.last
+        store.edit(paths[identifier], changes)
+    return {identifier: recalls.count for identifier, recalls in behind.items()}

@@ -33,7 +33,7 @@ _BACKGROUND = "import sys; sys.path.append(sys.argv[1]); from memx.entry.hook im
 
 def pre_commit(repository: Repository, environ: Mapping[str, str]) -> int:
     """Check the staged bullets as they will be committed; returns how many of them are refused."""
-    from memx.repo.history import list_staged, read_blobs  # noqa: PLC0415 (start-up)
+    from memx.repo.history import list_staged, read_blobs
 
     values = environ_of(repository, environ, committing=True)
     staged = {
@@ -129,7 +129,7 @@ def background(repository: Repository, environ: Mapping[str, str], arguments: Se
 
 def refresh(project: Project) -> None:
     """Bring the index of this worktree up to date."""
-    from memx.app.index import refresh_index  # noqa: PLC0415 (tantivy is loaded where there is work)
+    from memx.app.index import refresh_index
 
     refresh_index(project)
 
@@ -139,7 +139,7 @@ def spawn_background(repository: Repository, environ: Mapping[str, str], *argume
 
     A child that keeps git's pipe open makes its caller wait for it.
     """
-    from memx.repo.hooks import package_root  # noqa: PLC0415 (start-up)
+    from memx.repo.hooks import package_root
 
     command = [sys.executable, "-EPc", _BACKGROUND, package_root(), "background", *arguments]
     values = environ_of(repository, environ)
@@ -156,7 +156,7 @@ def spawn_background(repository: Repository, environ: Mapping[str, str], *argume
         except NotImplementedError:  # an older C library: a process group will have to do
             os.posix_spawn(sys.executable, command, values, file_actions=actions, setpgroup=0)
         return
-    import subprocess  # noqa: PLC0415 (Windows alone)
+    import subprocess
 
     flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NO_WINDOW", 0)
     null = subprocess.DEVNULL
@@ -167,23 +167,23 @@ def spawn_background(repository: Repository, environ: Mapping[str, str], *argume
 
 def register_merge_driver(repository: Repository) -> bool:
     """Enter the merge driver in this clone's configuration; True when something changed."""
-    from memx.repo.config_writer import set_options  # noqa: PLC0415 (start-up)
-    from memx.repo.merge_driver import driver_options  # noqa: PLC0415 (start-up)
+    from memx.repo.config_writer import set_options
+    from memx.repo.merge_driver import driver_options
 
     return set_options(repository, driver_options(sys.executable))
 
 
 def unregister_merge_driver(repository: Repository) -> bool:
     """Take the merge driver out of this clone's configuration; True when it was there."""
-    from memx.repo.config_writer import unset_options  # noqa: PLC0415 (start-up)
-    from memx.repo.merge_driver import driver_options  # noqa: PLC0415 (start-up)
+    from memx.repo.config_writer import unset_options
+    from memx.repo.merge_driver import driver_options
 
     return unset_options(repository, driver_options(sys.executable))
 
 
 def _project(repository: Repository, environ: Mapping[str, str], name: str) -> Project:
     """Return the project with its configuration read, and put its own deadline in force."""
-    from memx.app.project import Project  # noqa: PLC0415 (only where there is work)
+    from memx.app.project import Project
 
     project = Project(repository.worktree, environ, time.time())
     project.__dict__["repository"] = repository  # found already; a cached_property keeps its value there
@@ -194,8 +194,8 @@ def _project(repository: Repository, environ: Mapping[str, str], name: str) -> P
 
 def _distil(project: Project, shas: Sequence[str]) -> list[Candidate]:
     """Distil commits in rules mode into the inbox; returns what is new there."""
-    from memx.app.distil import CONFIG_PATHSPECS  # noqa: PLC0415 (start-up)
-    from memx.repo.history import read_commits  # noqa: PLC0415
+    from memx.app.distil import CONFIG_PATHSPECS
+    from memx.repo.history import read_commits
 
     repository = project.repository
     if repository is None or not shas:
@@ -208,7 +208,7 @@ def _distil(project: Project, shas: Sequence[str]) -> list[Candidate]:
 
 def file_candidates(project: Project, commits: Iterable[Commit]) -> list[Candidate]:
     """Put the lessons of commits into the inbox, without an LLM; returns the new ones."""
-    from memx.app.distil import Distilled, Options, keep  # noqa: PLC0415 (start-up)
+    from memx.app.distil import Distilled, Options, keep
 
     found: dict[str, Candidate] = {}
     for commit in commits:
@@ -245,8 +245,8 @@ def _catch_up(
 
 def _commits_between(repository: Repository, start: str) -> list[str]:
     """Return the newest commits of HEAD that `start` does not have, merges left out."""
-    from memx.errors import GitError  # noqa: PLC0415 (start-up)
-    from memx.repo.history import list_commits  # noqa: PLC0415
+    from memx.errors import GitError
+    from memx.repo.history import list_commits
 
     try:
         return list_commits(repository, f"{start}..HEAD", max_count=CATCH_UP_LIMIT, no_merges=True)
@@ -267,7 +267,7 @@ def _start_of_rebase(repository: Repository) -> str:
 
 def _replayed(project: Project, repository: Repository, pairs: Sequence[Sequence[str]]) -> set[str]:
     """Return the new hashes whose old commit was distilled already and says and does the same."""
-    from memx.repo.history import patch_ids, read_commits  # noqa: PLC0415 (start-up)
+    from memx.repo.history import patch_ids, read_commits
 
     seen = _remembered(project)
     known = [(old, new) for old, new in pairs[:CATCH_UP_LIMIT] if old in seen and new not in seen]

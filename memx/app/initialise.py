@@ -70,7 +70,7 @@ def initialise(project: Project, *, hooks: bool = True) -> Initialised:
 
 
 def _register_merge_driver(project: Project) -> list[str]:
-    from memx.app.hooks import register_merge_driver  # noqa: PLC0415 (GitPython costs 80 ms)
+    from memx.app.hooks import register_merge_driver
 
     if project.repository is None:
         return []
@@ -81,7 +81,7 @@ def _register_merge_driver(project: Project) -> list[str]:
 
 
 def _install_hooks(project: Project) -> list[str]:
-    from memx.repo.hooks import install  # noqa: PLC0415 (start-up)
+    from memx.repo.hooks import install
 
     if project.repository is None:
         return []
@@ -93,7 +93,7 @@ def _install_hooks(project: Project) -> list[str]:
 
 def initialise_user_store(environ: Mapping[str, str]) -> Initialised:
     """Create the user's own store as a git repository of its own."""
-    from memx.repo.git import run_git  # noqa: PLC0415 (start-up)
+    from memx.repo.git import run_git
 
     root = os.path.join(user_dir("data", environ), "store")
     os.makedirs(root, exist_ok=True)

@@ -27,7 +27,7 @@ def user_dir(kind: str, environ: Mapping[str, str]) -> str:
         return os.path.join(chosen, "memx")
     if os.name == "posix" and os.uname().sysname != "Darwin":
         return os.path.join(home(environ), fallback, "memx")
-    import platformdirs  # noqa: PLC0415 (not needed where XDG answers)
+    import platformdirs
 
     return str(getattr(platformdirs, f"user_{kind}_dir")("memx", appauthor=False))
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memx.redact import PrivacySanitizer
+    from memx.reflector import Reflector
     from memx.repo.discovery import Head, Repository
     from memx.store.inbox import Inbox
     from memx.store.journal import Journal
@@ -34,14 +35,14 @@ class Project:
     @cached_property
     def repository(self) -> Repository | None:
         """The git repository around the place, None outside of one."""
-        from memx.repo.discovery import discover  # noqa: PLC0415 (start-up)
+        from memx.repo.discovery import discover
 
         return discover(self.cwd, self.environ)
 
     @cached_property
     def head(self) -> Head | None:
         """The commit and branch that are checked out."""
-        from memx.repo.discovery import read_head  # noqa: PLC0415 (start-up)
+        from memx.repo.discovery import read_head
 
         return None if self.repository is None else read_head(self.repository)
 
@@ -83,14 +84,14 @@ class Project:
 
     @cached_property
     def _key(self) -> str:
-        from hashlib import sha256  # noqa: PLC0415 (start-up)
+        from hashlib import sha256
 
         return sha256(os.path.realpath(self.root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     @cached_property
     def loaded_config(self) -> Loaded:
         """The merged configuration with its origins and problems."""
-        from memx.app.trust import is_trusted  # noqa: PLC0415 (start-up)
+        from memx.app.trust import is_trusted
 
         common = "" if self.repository is None else self.repository.common_dir
         files = find_config_files(
@@ -109,7 +110,7 @@ class Project:
     @cached_property
     def sanitizer(self) -> PrivacySanitizer:
         """What every text passes through before it is stored or shown to another program."""
-        from memx.redact import PrivacySanitizer  # noqa: PLC0415 (start-up)
+        from memx.redact import PrivacySanitizer
 
         return PrivacySanitizer(
             home=home(self.environ), root=self.root, patterns=self.config.privacy.patterns
@@ -118,22 +119,51 @@ class Project:
     @cached_property
     def store(self) -> Store:
         """This project's store; raises StoreError where `memx init` has not run."""
-        from memx.store.store import Store  # noqa: PLC0415 (start-up)
+        from memx.store.store import Store
 
         if not os.path.isdir(self.store_root):
             raise StoreError("no store here", hint="memx init", path=self.store_root)
-        return Store(self.store_root, self.state_dir, sanitizer=self.sanitizer)
+        return Store(
+            self.store_root,
+            self.state_dir,
+            sanitizer=self.sanitizer,
+            created_of=self._created_of,
+            clock=lambda: self.now,
+        )
+
+    def _created_of(self, path: str) -> float | None:
+        return self._first_commits.get(f"{STORE_FOLDER}/{path}")
+
+    @cached_property
+    def _first_commits(self) -> dict[str, float]:
+        """When each file of the store first appeared in history: for bullets written by hand without a time."""
+        from memx.errors import GitError
+        from memx.repo.history import first_commit_dates
+
+        if self.repository is None:
+            return {}
+        try:
+            return first_commit_dates(self.repository, STORE_FOLDER)
+        except GitError:
+            return {}
+
+    @cached_property
+    def reflector(self) -> Reflector:
+        """What distils lessons by rules."""
+        from memx.reflector import Reflector
+
+        return Reflector(self.config.reflector, self.sanitizer)
 
     @cached_property
     def inbox(self) -> Inbox:
         """The candidates that no person has accepted yet."""
-        from memx.store.inbox import Inbox  # noqa: PLC0415 (start-up)
+        from memx.store.inbox import Inbox
 
-        return Inbox(self.state_dir)
+        return Inbox(self.state_dir, redact=lambda text: self.sanitizer.sanitize(text).text)
 
     @cached_property
     def journal(self) -> Journal:
         """The local count of recalls."""
-        from memx.store.journal import Journal  # noqa: PLC0415 (start-up)
+        from memx.store.journal import Journal
 
         return Journal(self.state_dir)

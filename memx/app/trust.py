@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def config_digest(project: Project) -> str:
     """Return the digest of the committed configuration, empty when there is none."""
-    from hashlib import sha256  # noqa: PLC0415 (start-up)
+    from hashlib import sha256
 
     try:
         with open(os.path.join(project.store_root, "config.yml"), "rb") as stream:

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 def write_bug_report(error: BaseException, command: str, invocation: Invocation) -> str:
     """Write the traceback to a file and return its path; never raises, for a bug is being handled."""
-    import tempfile  # noqa: PLC0415 (only when something broke)
-    import traceback  # noqa: PLC0415 (only when something broke)
+    import tempfile
+    import traceback
 
-    from memx import __version__  # noqa: PLC0415 (only when something broke)
-    from memx.redact import PrivacySanitizer  # noqa: PLC0415 (only when something broke)
+    from memx import __version__
+    from memx.redact import PrivacySanitizer
 
     trace = "".join(traceback.format_exception(error))
     text = f"memx {__version__}\npython {sys.version}\nplatform {sys.platform}\ncommand {command}\n\n{trace}"

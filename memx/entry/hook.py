@@ -21,7 +21,7 @@ FIRST_DEADLINE_S = 5.0
 
 def main(argv: Sequence[str]) -> int:
     """Run one hook: its name, then git's own arguments for it; returns the exit code."""
-    from memx.app.deadline import say, start_deadline  # noqa: PLC0415 (inside what must not fail)
+    from memx.app.deadline import say, start_deadline
 
     name = argv[0] if argv else ""
     try:
@@ -36,12 +36,12 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _run(name: str, arguments: list[str], environ: Mapping[str, str]) -> int:
-    from memx.repo.discovery import discover  # noqa: PLC0415 (after the deadline has begun)
+    from memx.repo.discovery import discover
 
     repository = discover(os.getcwd(), environ)
     if repository is None or not os.path.isdir(os.path.join(repository.worktree, ".memx")):
         return 0
-    from memx.app import hooks  # noqa: PLC0415 (only where there is a store)
+    from memx.app import hooks
 
     os.environ[GUARD] = name
     if name == "pre-commit":

@@ -1,7 +1,7 @@
 """The merge driver: `python -I -S merge_driver.py %O %A %B %L %P`, run by git once a file.
 
-It writes %A only, takes no lock and imports the standard library and our pure
-code only. This file is compiled anew in every run, so it stays short.
+It writes %A only, takes no lock, and is compiled anew in every run, so it stays short.
+memx/repo/merge_driver.py has the command that git is given.
 """
 
 from __future__ import annotations
@@ -11,47 +11,26 @@ import sys
 
 def main(arguments: list[str]) -> int:
     """Merge %A (ours) and %B (theirs) with %O (base) into %A; return 0 clean, 1 conflicted."""
-    base, ours, theirs, *rest = arguments
-    size = int(rest[0]) if rest and rest[0].isdigit() else 7
-    sides = [_read(path) for path in (base, ours, theirs)]
+    paths, size = arguments[:3], arguments[3] if len(arguments) > 3 else ""  # noqa: PLR2004 (%L may be left out)
+    sides = []
+    for path in paths:
+        with open(path, "rb") as file:
+            sides.append(file.read())
+    base, ours, theirs = sides
+    marker_size = int(size) if size.isdigit() and size != "0" else 7
     try:
-        from memx.merge import merge_bullets  # noqa: PLC0415 (its failure must not lose a side)
+        from memx.merge import merge_bullets
 
-        outcome = merge_bullets(sides[0], sides[1], sides[2], marker_size=size)
+        outcome = merge_bullets(base, ours, theirs, marker_size=marker_size)
         data, is_clean = outcome.data, outcome.clean
     except Exception as error:  # noqa: BLE001 (git would keep ours alone, without a mark)
         sys.stderr.write(f"memx: merge driver failed: {type(error).__name__}: {error}\n")
-        data, is_clean = _marked(sides[1], sides[2], size), False
-    with open(ours, "wb") as file:
+        marks = [sign * marker_size for sign in (b"<", b"=", b">")]
+        data = b"\n".join((marks[0] + b" ours", ours, marks[1], theirs, marks[2] + b" theirs", b""))
+        is_clean = False
+    with open(paths[1], "wb") as file:
         file.write(data)
     return 0 if is_clean else 1
-
-
-def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def _marked(ours: bytes, theirs: bytes, size: int) -> bytes:
-    texts = [text if not text or text.endswith(b"\n") else text + b"\n" for text in (ours, theirs)]
-    return b"%b ours\n%b%b\n%b%b theirs\n" % (b"<" * size, texts[0], b"=" * size, texts[1], b">" * size)
-
-
-def driver_command(python: str, script: str) -> str:
-    """Return the text for `merge.memx.driver`.
-
-    When the interpreter or the script is missing or dies, git would keep ours
-    without a word; so whatever failed without leaving markers is merged by git.
-    """
-    run = f"{_quoted(python)} -I -S {_quoted(script)} %O %A %B %L %P"
-    marked = f"grep -q '^{'<' * 7}' %A"
-    text_merge = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
-    return f"test -f {_quoted(script)} && {run} || if {marked}; then exit 1; else {text_merge}; fi"
-
-
-def _quoted(path: str) -> str:
-    # For sh, and for git, which expands % itself.
-    return "'" + path.replace("'", "'\\''").replace("%", "%%") + "'"
 
 
 if __name__ == "__main__":

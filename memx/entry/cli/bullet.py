@@ -31,7 +31,7 @@ FIELDS = (
 
 def run_add(invocation: Invocation, **values: object) -> int:
     """Store one lesson as it is written."""
-    from memx.app.add import Draft, add  # noqa: PLC0415 (start-up)
+    from memx.app.add import Draft, add
 
     text = str(values["text"])
     if text == "-":
@@ -85,7 +85,7 @@ def _words(value: object) -> tuple[str, ...]:
 
 def run_show(invocation: Invocation, *, bullet: str) -> int:
     """Print one bullet file as it is."""
-    from memx.app.documents import bullet_document  # noqa: PLC0415 (start-up)
+    from memx.app.documents import bullet_document
 
     store = invocation.project.store
     stored = store.find(bullet)
@@ -100,8 +100,8 @@ def run_show(invocation: Invocation, *, bullet: str) -> int:
 
 def run_list(invocation: Invocation, **values: object) -> int:
     """Print one line a bullet."""
-    from memx.app.browse import browse  # noqa: PLC0415 (start-up)
-    from memx.app.documents import bullet_document, problem_documents  # noqa: PLC0415 (start-up)
+    from memx.app.browse import browse
+    from memx.app.documents import bullet_document, problem_documents
 
     found, problems = browse(
         invocation.project,
@@ -131,7 +131,7 @@ def _line(invocation: Invocation, stored: StoredBullet) -> str:
 
 def run_edit(invocation: Invocation, *, bullet: str) -> int:
     """Open a bullet in the editor and take it back only when it is valid."""
-    from memx.app.edit import edit_in_editor  # noqa: PLC0415 (start-up)
+    from memx.app.edit import edit_in_editor
 
     stored, changed = edit_in_editor(invocation.project, bullet)
     invocation.print(f"{'edited' if changed else 'unchanged'} {stored.bullet.id} {stored.path}")

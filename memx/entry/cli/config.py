@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def run_list(invocation: Invocation) -> int:
     """Print every key with its value and origin."""
-    from memx.app.documents import problem_documents  # noqa: PLC0415 (start-up)
-    from memx.config import iter_keys  # noqa: PLC0415 (start-up)
+    from memx.app.documents import problem_documents
+    from memx.config import iter_keys
 
     loaded = invocation.project.loaded_config
     origins = dict(loaded.origins)
@@ -37,7 +37,7 @@ def run_list(invocation: Invocation) -> int:
 
 def run_get(invocation: Invocation, *, key: str) -> int:
     """Print the value of one key."""
-    from memx.config import iter_keys  # noqa: PLC0415 (start-up)
+    from memx.config import iter_keys
 
     values = dict(iter_keys(invocation.project.config))
     if key not in values:
@@ -48,8 +48,8 @@ def run_get(invocation: Invocation, *, key: str) -> int:
 
 def run_set(invocation: Invocation, *, key: str, value: str, team: bool, user: bool) -> int:
     """Change one key for this clone, or with --user or --team."""
-    from memx.app.places import user_dir  # noqa: PLC0415 (start-up)
-    from memx.config import set_key  # noqa: PLC0415 (start-up)
+    from memx.app.places import user_dir
+    from memx.config import set_key
 
     project = invocation.project
     folder = project.store_root if team else project.state_dir

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def run_lint(invocation: Invocation, *, files: tuple[str, ...]) -> int:
     """Name everything that is wrong in the bullets and the configuration; exit 1 when there is something."""
-    from memx.app.documents import problem_documents  # noqa: PLC0415 (start-up)
+    from memx.app.documents import problem_documents
 
     project = invocation.project
     problems = list(project.store.lint(_store_paths(invocation, files)))
@@ -31,7 +31,7 @@ def run_lint(invocation: Invocation, *, files: tuple[str, ...]) -> int:
 
 def run_fmt(invocation: Invocation, *, files: tuple[str, ...], check: bool) -> int:
     """Bring bullets into the canonical form and to their section's folder; exit 1 when one changed."""
-    from memx.app.format import format_bullets  # noqa: PLC0415 (start-up)
+    from memx.app.format import format_bullets
 
     changed, problems = format_bullets(invocation.project, _store_paths(invocation, files), check=check)
     verb = "would format" if check else "formatted"

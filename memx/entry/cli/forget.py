@@ -17,8 +17,8 @@ _STEPS_DAYS = (0, 15, 30, 60, 90, 120, 180, 365)
 
 def run_decay(invocation: Invocation) -> int:
     """Print the weight of every bullet, the heaviest first."""
-    from memx.app.forget import weigh_store  # noqa: PLC0415 (start-up)
-    from memx.timestamp import format_time  # noqa: PLC0415 (start-up)
+    from memx.app.forget import weigh_store
+    from memx.timestamp import format_time
 
     rows, problems = weigh_store(invocation.project)
     document = {
@@ -43,8 +43,8 @@ def run_decay(invocation: Invocation) -> int:
 
 
 def _line(invocation: Invocation, row: Weighed) -> str:
-    from memx.app.forget import weigh_bullet  # noqa: PLC0415 (start-up)
-    from memx.timestamp import format_time  # noqa: PLC0415 (start-up)
+    from memx.app.forget import weigh_bullet
+    from memx.timestamp import format_time
 
     bullet, config = row.stored.bullet, invocation.project.config.decay
     ahead = (
@@ -60,7 +60,7 @@ def _line(invocation: Invocation, row: Weighed) -> str:
 
 def run_archive(invocation: Invocation, *, bullets: tuple[str, ...], yes: bool, dry_run: bool) -> int:
     """Move the archive candidates, or the bullets that are named, to the archive."""
-    from memx.app.forget import archive, archive_plan  # noqa: PLC0415 (start-up)
+    from memx.app.forget import archive, archive_plan
 
     project = invocation.project
     if bullets:
@@ -91,7 +91,7 @@ def run_restore(invocation: Invocation, *, bullet: str) -> int:
 
 def run_fold(invocation: Invocation, *, bullets: tuple[str, ...]) -> int:
     """Move the journal's counts into front matter."""
-    from memx.app.forget import fold  # noqa: PLC0415 (start-up)
+    from memx.app.forget import fold
 
     folded = fold(invocation.project, bullets)
     document = {"folded": [{"id": name, "recall_count": count} for name, count in folded.items()]}

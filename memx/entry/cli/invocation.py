@@ -45,10 +45,10 @@ class Invocation:
     def now(self) -> float:
         """The clock in seconds since the epoch, or what `--now` says."""
         if not self._now:
-            import time  # noqa: PLC0415 (start-up)
+            import time
 
             return time.time()
-        from memx.timestamp import parse_time  # noqa: PLC0415 (start-up)
+        from memx.timestamp import parse_time
 
         try:
             return parse_time(self._now)
@@ -60,7 +60,7 @@ class Invocation:
     @cached_property
     def project(self) -> Project:
         """The project around the folder."""
-        from memx.app.project import Project  # noqa: PLC0415 (start-up)
+        from memx.app.project import Project
 
         return Project(self.directory, self.environ, self.now)
 
@@ -84,7 +84,7 @@ class Invocation:
 
     def document(self, document: Mapping[str, object]) -> None:
         """Write one versioned JSON document."""
-        import json  # noqa: PLC0415 (start-up)
+        import json
 
         text = json.dumps({"version": JSON_VERSION, **document}, ensure_ascii=False, separators=(",", ":"))
         sys.stdout.write(text.encode("utf-8", "replace").decode() + "\n")

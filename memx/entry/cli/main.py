@@ -80,7 +80,7 @@ def iter_commands() -> Iterator[tuple[str, Command]]:
 
 def execute(command: Command, values: dict[str, object]) -> int:
     """Run a command; an expected failure and a bug are both reported in the form that was asked for."""
-    from memx.entry.cli.invocation import (  # noqa: PLC0415 (start-up)
+    from memx.entry.cli.invocation import (
         Invocation,
         error_document,
         report_error,
@@ -99,7 +99,7 @@ def execute(command: Command, values: dict[str, object]) -> int:
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except Exception as error:  # noqa: BLE001 (the one place where a bug becomes a report)
-        from memx.entry.bug_report import write_bug_report  # noqa: PLC0415 (start-up)
+        from memx.entry.bug_report import write_bug_report
 
         path = write_bug_report(error, command.name, invocation)
         report_error(MemxError(f"this is a bug in memx: {type(error).__name__}", path=path, hint="report it"))
@@ -107,7 +107,7 @@ def execute(command: Command, values: dict[str, object]) -> int:
 
 
 def _run_typer(argv: list[str]) -> int:
-    from memx.entry.cli.typer_app import build_app  # noqa: PLC0415 (start-up)
+    from memx.entry.cli.typer_app import build_app
 
     app = build_app(iter_commands(), execute, __version__, {name: text for name, (_, text) in GROUPS.items()})
     try:

@@ -27,8 +27,8 @@ q - quit; the rest stays in the inbox
 
 def run_inbox(invocation: Invocation, *, max_results: int | None) -> int:
     """List the candidates, the most instructive first."""
-    from memx.app.documents import candidate_document  # noqa: PLC0415 (start-up)
-    from memx.app.review import waiting  # noqa: PLC0415 (start-up)
+    from memx.app.documents import candidate_document
+    from memx.app.review import waiting
 
     candidates = waiting(invocation.project)[:max_results]
     document = {"candidates": [candidate_document(candidate) for candidate in candidates]}
@@ -49,7 +49,7 @@ def run_review(
     invocation: Invocation, *, accept: tuple[str, ...], reject: tuple[str, ...], all_: bool
 ) -> int:
     """Walk through the inbox, or settle the candidates that are named."""
-    from memx.app.review import find_candidate, waiting  # noqa: PLC0415 (start-up)
+    from memx.app.review import find_candidate, waiting
 
     project = invocation.project
     if all_ and (accept or reject):
@@ -64,7 +64,7 @@ def run_review(
 
 
 def _settle(invocation: Invocation, taken: list[Candidate], refused: list[Candidate]) -> int:
-    from memx.app.review import accept, reject  # noqa: PLC0415 (start-up)
+    from memx.app.review import accept, reject
 
     results: list[dict[str, object]] = []
     for candidate in taken:
@@ -79,7 +79,7 @@ def _settle(invocation: Invocation, taken: list[Candidate], refused: list[Candid
 
 
 def _walk(invocation: Invocation) -> int:
-    from memx.app.review import waiting  # noqa: PLC0415 (start-up)
+    from memx.app.review import waiting
 
     candidates = waiting(invocation.project)
     if not candidates:
@@ -108,7 +108,7 @@ def _ask(question: str) -> str:
 
 def _answer(invocation: Invocation, candidate: Candidate, answer: str) -> bool:
     """Do what the reviewer said; False when it has to be asked again."""
-    from memx.app import review  # noqa: PLC0415 (start-up)
+    from memx.app import review
 
     project = invocation.project
     if answer == "s":
@@ -122,7 +122,7 @@ def _answer(invocation: Invocation, candidate: Candidate, answer: str) -> bool:
         return False
     text = ""
     if answer == "e":
-        from memx.app.edit import edit_text  # noqa: PLC0415 (start-up)
+        from memx.app.edit import edit_text
 
         text = edit_text(project, candidate.text)
     added = review.accept(project, candidate, text=text)
@@ -131,8 +131,8 @@ def _answer(invocation: Invocation, candidate: Candidate, answer: str) -> bool:
 
 
 def _merge_into(invocation: Invocation, candidate: Candidate) -> bool:
-    from memx.app.curate import merge_candidate  # noqa: PLC0415 (start-up)
-    from memx.errors import MemxError  # noqa: PLC0415 (start-up)
+    from memx.app.curate import merge_candidate
+    from memx.errors import MemxError
 
     sys.stderr.write("merge into which bullet? ")
     sys.stderr.flush()

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 def run_init(invocation: Invocation, *, user: bool, no_hooks: bool) -> int:
     """Create the store, hooks and merge driver; safe to repeat."""
-    from memx.app.initialise import initialise, initialise_user_store  # noqa: PLC0415 (start-up)
+    from memx.app.initialise import initialise, initialise_user_store
 
-    if user:
-        done = initialise_user_store(invocation.environ)
-    else:
-        done = initialise(invocation.project, hooks=not no_hooks)
+    done = (
+        initialise_user_store(invocation.environ)
+        if user
+        else initialise(invocation.project, hooks=not no_hooks)
+    )
     document = {"root": done.root, "created": list(done.created), "notes": list(done.notes)}
     verb = "created" if done.created else "already there:"
     invocation.emit(document, [f"{verb} {done.root}"])
@@ -28,8 +29,8 @@ def run_init(invocation: Invocation, *, user: bool, no_hooks: bool) -> int:
 
 def run_trust(invocation: Invocation, *, yes: bool) -> int:
     """Approve the committed configuration as it is now, on this machine."""
-    from memx.app.trust import config_digest, trust  # noqa: PLC0415 (start-up)
-    from memx.config import NEEDS_TRUST  # noqa: PLC0415 (start-up)
+    from memx.app.trust import config_digest, trust
+    from memx.config import NEEDS_TRUST
 
     digest = config_digest(invocation.project)
     if not digest:
@@ -46,7 +47,7 @@ def run_trust(invocation: Invocation, *, yes: bool) -> int:
 
 def run_doctor(invocation: Invocation) -> int:
     """Check everything that memx needs; exit 1 when something is wrong."""
-    from memx.app.doctor import examine  # noqa: PLC0415 (start-up)
+    from memx.app.doctor import examine
 
     checks = examine(invocation.project)
     document = {
@@ -66,7 +67,7 @@ def run_doctor(invocation: Invocation) -> int:
 
 def run_reindex(invocation: Invocation, *, rebuild: bool) -> int:
     """Bring the index up to the files, or build it anew."""
-    from memx.app.reindex import reindex  # noqa: PLC0415 (start-up)
+    from memx.app.reindex import reindex
 
     done = reindex(invocation.project, rebuild=rebuild)
     document = {"bullets": done.bullets, "embedded": done.embedded}

@@ -64,7 +64,7 @@ def _root(version: str) -> Callable[..., None]:
 
 
 def _current_context() -> Any:
-    from click import get_current_context  # noqa: PLC0415 (typer's own dependency)
+    from click import get_current_context
 
     return get_current_context()
 

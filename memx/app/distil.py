@@ -1,0 +1,181 @@
+"""Commits, histories and sessions into candidates: read, reflect, leave out what is known, keep in the inbox."""
+
+from __future__ import annotations
+
+import os
+
+from memx.errors import MemxError
+from memx.record import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from memx.app.project import Project
+    from memx.model import Candidate, Rejection
+    from memx.reflector import Reflection
+    from memx.repo.discovery import Repository
+
+CONFIG_PATHSPECS = (
+    ":(glob)**/*.y*ml",
+    ":(glob)**/*.toml",
+    ":(glob)**/*.ini",
+    ":(glob)**/*.cfg",
+    ":(glob)**/*.conf",
+    ":(glob)**/*.json",
+    ":(glob)**/*.properties",
+    ":(glob)**/.env*",
+    ":(glob)**/Dockerfile*",
+    ":(glob)**/requirements*.txt",
+    ":(glob)**/go.mod",
+    ":(glob)**/Gemfile",
+    ":(glob)**/pom.xml",
+    ":(glob)**/*.tf",
+)
+"""Files whose diffs hold values and tools; reading every diff of a commit would cost more than it teaches."""
+
+
+@record
+class Distilled:
+    """What a run of the reflector found: `new` are the candidates that nobody had seen before."""
+
+    mode: str
+    sources: int
+    candidates: tuple[Candidate, ...]
+    new: frozenset[str]
+    rejected: tuple[Rejection, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@record
+class History:
+    """Which commits to read and how much of what they teach to keep (top 0: all)."""
+
+    revisions: tuple[str, ...]
+    since: str = ""
+    max_count: int | None = None
+    top: int = 0
+
+
+@record
+class Options:
+    """How to distil: the mode wanted, whether to store nothing, whether to propose what was settled before."""
+
+    mode: str = ""
+    is_dry: bool = False
+    again: bool = False
+
+
+def require_repository(project: Project) -> Repository:
+    """Return the repository around the project; raises MemxError outside of one."""
+    if project.repository is None:
+        raise MemxError("not inside a git repository", path=project.cwd, hint="git init")
+    return project.repository
+
+
+def effective_mode(project: Project, wanted: str = "") -> tuple[str, tuple[str, ...]]:
+    """Return the mode that can run and what to say about it: without an LLM every mode is `rules`."""
+    config = project.config
+    mode = wanted or config.reflector.mode
+    if mode == "rules" or config.llm.model or config.llm.command:
+        return ("rules", ("this version refines nothing with an LLM yet",)) if mode != "rules" else (mode, ())
+    return "rules", ("no LLM is configured: distilled by rules alone",)
+
+
+def distil_commits(project: Project, history: History, options: Options) -> Distilled:
+    """Distil a few commits with the diffs of their configuration files."""
+    from memx.repo.history import read_commits
+
+    commits = read_commits(
+        require_repository(project),
+        history.revisions,
+        max_count=history.max_count,
+        since=history.since or None,
+        files=True,
+        diffs=True,
+        paths=CONFIG_PATHSPECS,
+    )
+    return gather(project, map(project.reflector.commit, commits), options, top=history.top)
+
+
+def distil_text(project: Project, text: str, options: Options) -> Distilled:
+    """Distil a text such as a commit message."""
+    from memx.model import Commit
+
+    commit = Commit(sha="", message=text, authored=project.now)
+    return gather(project, [project.reflector.commit(commit)], options)
+
+
+def distil_history(
+    project: Project, history: History, options: Options, report: Callable[[int], None]
+) -> Distilled:
+    """Distil a whole history on all cores; `report` hears how many commits are done.
+
+    What was read is remembered, so an interrupted run goes on where it stopped.
+    """
+    from memx.app.mining import mine
+
+    return mine(project, history, options, report)
+
+
+def gather(
+    project: Project, reflections: Iterable[Reflection], options: Options, *, top: int = 0
+) -> Distilled:
+    """Collect candidates, each lesson once, and put the new ones into the inbox."""
+    found: dict[str, Candidate] = {}
+    rejected: list[Rejection] = []
+    sources = 0
+    for reflection in reflections:
+        sources += 1
+        rejected += reflection.rejected
+        for candidate in reflection.candidates:
+            known = found.get(candidate.id)
+            if known is None or candidate.score > known.score:
+                found[candidate.id] = candidate
+    mode, notes = effective_mode(project, options.mode)
+    distilled = Distilled(mode, sources, tuple(found.values()), frozenset(), tuple(rejected), notes)
+    return keep(project, distilled, options, top)
+
+
+def keep(project: Project, distilled: Distilled, options: Options, top: int = 0) -> Distilled:
+    """Rank the candidates, drop what the store knows or someone decided, and add the rest to the inbox."""
+    ranked = sorted(distilled.candidates, key=lambda candidate: (-candidate.score, candidate.id))
+    settled = frozenset() if options.again else settled_ids(project)
+    fresh = [candidate for candidate in ranked if candidate.id not in settled]
+    notes = distilled.notes
+    if top and len(fresh) > top:
+        notes = (*notes, f"kept the best {top} of {len(fresh)} candidates; --top 0 keeps all")
+        fresh = fresh[:top]
+    new = fresh if options.is_dry else project.inbox.add(fresh, again=options.again)
+    kept = tuple(fresh if top else ranked)
+    return replace(distilled, candidates=kept, new=frozenset(c.id for c in new), notes=notes)
+
+
+def settled_ids(project: Project) -> frozenset[str]:
+    """Return every id that is or ever was in the store, or that someone decided: they are not proposed again."""
+    known: set[str] = set(project.inbox.decided())
+    if os.path.isdir(project.store_root):
+        for archived in (False, True):
+            for stored in project.store.scan(archived)[0]:
+                known.add(stored.bullet.id)
+                known.update(stored.bullet.merged_from)
+        known |= _ids_in_history(project)
+    return frozenset(known)
+
+
+def _ids_in_history(project: Project) -> set[str]:
+    """Return the ids in the names of bullet files that some commit of any branch added."""
+    from memx.errors import GitError
+    from memx.repo.discovery import run_in
+    from memx.store.naming import id_of_name
+
+    repository = project.repository
+    if repository is None or not repository.worktree:
+        return set()
+    arguments = ["log", "--all", "--diff-filter=A", "--format=", "--name-only", "--no-renames", "-z", "--"]
+    try:
+        listed = run_in(repository, [*arguments, ":(top).memx/bullets", ":(top).memx/archive"])
+    except GitError:
+        return set()
+    names = listed.decode("utf-8", "replace").split("\0")
+    return {identifier for name in names if (identifier := id_of_name(name))}

@@ -1,0 +1,198 @@
+"""The history miner: messages on all cores, resumable, ranked.
+
+Messages alone are read first, because they say where the lessons are and come
+at thousands a second; only the commits that taught something are read again
+with their files, for anchors and configuration values.
+"""
+
+from __future__ import annotations
+
+import os
+
+from memx.app.distil import (
+    CONFIG_PATHSPECS,
+    Distilled,
+    History,
+    Options,
+    effective_mode,
+    keep,
+    require_repository,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from memx.app.project import Project
+    from memx.config import ReflectorConfig
+    from memx.model import Candidate, Commit, Rejection
+    from memx.redact import PrivacySanitizer
+
+    Batch = tuple[list[str], list[Candidate], list[Rejection]]
+
+BATCH_COMMITS = 400
+SHA_BYTES = 20
+PARALLEL_ABOVE = 1500
+KEPT_PER_PLACE = 4
+"""With --top N, at most this many times N candidates are held while the history is read."""
+
+
+class DoneCommits:
+    """The commits that were distilled, as an append-only file of their first 20 bytes."""
+
+    def __init__(self, state_dir: str) -> None:
+        """Read what is there; a torn tail is cut off."""
+        self._path = os.path.join(state_dir, "distilled")
+        try:
+            with open(self._path, "rb") as stream:
+                data = stream.read()
+        except OSError:
+            data = b""
+        self._torn = len(data) % SHA_BYTES
+        whole = len(data) - self._torn
+        self._known = {data[i : i + SHA_BYTES] for i in range(0, whole, SHA_BYTES)}
+
+    def __contains__(self, sha: str) -> bool:
+        """Say whether a commit was distilled."""
+        return bytes.fromhex(sha[: 2 * SHA_BYTES]) in self._known
+
+    def add(self, shas: Iterable[str]) -> None:
+        """Remember commits."""
+        new = [bytes.fromhex(sha[: 2 * SHA_BYTES]) for sha in shas]
+        self._known.update(new)
+        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        with open(self._path, "ab") as stream:
+            if self._torn:
+                stream.truncate(stream.tell() - self._torn)
+                self._torn = 0
+            stream.write(b"".join(new))
+
+
+def mine(project: Project, history: History, options: Options, report: Callable[[int], None]) -> Distilled:
+    """Distil a history; see `distil_history`."""
+    from memx.repo.history import read_commits
+
+    repository = require_repository(project)
+    done = DoneCommits(project.state_dir)
+    stream = read_commits(
+        repository,
+        history.revisions,
+        max_count=history.max_count,
+        since=history.since or None,
+        no_merges=True,
+    )
+    unread = (commit for commit in stream if options.again or commit.sha not in done)
+    found: dict[str, Candidate] = {}
+    rejected: list[Rejection] = []
+    sources = 0
+    interrupted = False
+    try:
+        for shas, candidates, refused in _reflect_all(project, unread, history):
+            sources += len(shas)
+            _merge(found, candidates, history.top)
+            rejected += refused if len(rejected) < BATCH_COMMITS else ()
+            if not options.is_dry:
+                done.add(shas)
+            report(sources)
+    except KeyboardInterrupt:
+        interrupted = True
+    actual, notes = effective_mode(project, options.mode)
+    if interrupted:
+        notes = (*notes, f"interrupted after {sources} commits; run it again to go on")
+    detailed = _with_files(project, found.values(), history)
+    distilled = Distilled(actual, sources, tuple(detailed), frozenset(), tuple(rejected), notes)
+    return keep(project, distilled, options, history.top)
+
+
+def _merge(found: dict[str, Candidate], candidates: Iterable[Candidate], top: int) -> None:
+    """Add candidates, each lesson once; with a limit, drop the weakest now and then."""
+    for candidate in candidates:
+        known = found.get(candidate.id)
+        if known is None or candidate.score > known.score:
+            found[candidate.id] = candidate
+    limit = max(top, 100) * KEPT_PER_PLACE
+    if top and len(found) > 2 * limit:
+        best = sorted(found.values(), key=lambda candidate: (-candidate.score, candidate.id))[:limit]
+        found.clear()
+        found.update((candidate.id, candidate) for candidate in best)
+
+
+def _reflect_all(project: Project, commits: Iterable[Commit], history: History) -> Iterator[Batch]:
+    """Reflect on batches, in this process for a short history and on all cores for a long one."""
+    from memx.repo.history import count_commits
+
+    batches = _batched(commits)
+    cores = os.cpu_count() or 1
+    repository = require_repository(project)
+    short = history.max_count is not None and history.max_count <= PARALLEL_ABOVE
+    if cores < 2 or short or count_commits(repository, history.revisions) <= PARALLEL_ABOVE:  # noqa: PLR2004 (one core cannot share)
+        for batch in batches:
+            yield _reflect(batch, project.config.reflector, project.sanitizer)
+        return
+    yield from _reflect_in_parallel(project, batches, cores)
+
+
+def _reflect_in_parallel(project: Project, batches: Iterator[list[Commit]], cores: int) -> Iterator[Batch]:
+    """Keep two batches a core in flight, so that memory stays bounded however long the history is."""
+    from collections import deque
+    from concurrent.futures import ProcessPoolExecutor
+
+    config, sanitizer = project.config.reflector, project.sanitizer
+    with ProcessPoolExecutor(cores) as pool:
+        waiting: deque[object] = deque()
+        try:
+            for batch in batches:
+                waiting.append(pool.submit(_reflect, batch, config, sanitizer))
+                if len(waiting) >= 2 * cores:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except (KeyboardInterrupt, GeneratorExit):
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _batched(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
+    batch: list[Commit] = []
+    for commit in commits:
+        batch.append(commit)
+        if len(batch) == BATCH_COMMITS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _reflect(batch: list[Commit], config: ReflectorConfig, sanitizer: PrivacySanitizer) -> Batch:
+    """Reflect on one batch; runs in a process of its own for a long history."""
+    from memx.reflector import Reflector
+
+    reflector = Reflector(config, sanitizer)
+    candidates: list[Candidate] = []
+    rejected: list[Rejection] = []
+    for commit in batch:
+        reflection = reflector.commit(commit)
+        candidates += reflection.candidates
+        rejected += reflection.rejected
+    return [commit.sha for commit in batch], candidates, rejected
+
+
+def _with_files(project: Project, candidates: Iterable[Candidate], history: History) -> list[Candidate]:
+    """Read the commits behind the best candidates again with their files, and reflect on them anew."""
+    from memx.repo.history import read_commits
+
+    ranked = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.id))
+    if history.top:
+        ranked = ranked[: history.top * 2]
+    by_id = {candidate.id: candidate for candidate in ranked}
+    shas = sorted({c.source.removeprefix("commit ") for c in ranked if c.source.startswith("commit ")})
+    if not shas:
+        return ranked
+    repository = require_repository(project)
+    for start in range(0, len(shas), BATCH_COMMITS):
+        revisions = ["--no-walk", *shas[start : start + BATCH_COMMITS]]
+        commits = read_commits(repository, revisions, files=True, diffs=True, paths=CONFIG_PATHSPECS)
+        for commit in commits:
+            for candidate in project.reflector.commit(commit).candidates:
+                by_id[candidate.id] = candidate
+    return list(by_id.values())

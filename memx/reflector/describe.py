@@ -1,0 +1,36 @@
+"""What a lesson that a person wrote is about: section, type, score, tools and entities, from its text alone."""
+
+from __future__ import annotations
+
+from memx.record import record
+from memx.reflector.classify import classify
+from memx.reflector.detector import PatternDetector, lead_match
+from memx.reflector.distiller import entities_of
+from memx.reflector.features import gather
+from memx.reflector.scorer import Factors, KnowledgeScorer
+from memx.reflector.segment import segment_prose
+from memx.reflector.subject import tools_of
+from memx.reflector.vocabulary import vocabulary
+
+
+@record
+class Description:
+    """What could be read off a text."""
+
+    section: str
+    type: str
+    score: int
+    tools: tuple[str, ...]
+    entities: tuple[str, ...]
+    lang: str
+
+
+def describe(text: str) -> Description:
+    """Return a description; the score counts the person's word as full confidence."""
+    evidence = gather(segment_prose(text))
+    match = lead_match(PatternDetector().detect(evidence), evidence)
+    section, kind = classify(text, match.rule, evidence.language)
+    scorer, words = KnowledgeScorer(), vocabulary(evidence.language)
+    factors = Factors(1.0, scorer.specificity(text, words), scorer.cause(text, words), 1.0, 1.0)
+    tools = tools_of(text)
+    return Description(section, kind, scorer.score(factors), tools, entities_of(text), evidence.language)
