@@ -5,7 +5,7 @@ Grammar of the fences (docs/reference/bullet-format.md):
 - the block opens where the first line, after an optional byte order mark, is `---`;
 - it closes at the first later line that is `---` or `...`; blanks may follow either mark;
 - `----` is not a fence, and an open block that is never closed is an error;
-- all that follows the closing line is the body, byte for byte; a file that does not open a block is body only.
+- all that follows the closing line is the body, byte for byte; a file that opens no block is body only.
 
 Standard library only: the merge driver and the hot path import this module.
 """
@@ -120,7 +120,7 @@ def read_strict(text: str) -> tuple[dict[str, str | list[str]], int] | None:
     return None if fields is None else (fields, end + 5)
 
 
-def _read_lines(lines: list[str]) -> dict[str, str | list[str]] | None:  # noqa: C901, PLR0911, PLR0912
+def _read_lines(lines: list[str]) -> dict[str, str | list[str]] | None:  # noqa: C901, PLR0912
     """Return the fields of a canonical block. One loop without calls: it runs for each line of a store."""
     fields: dict[str, str | list[str]] = {}
     items: list[str] | None = None
@@ -262,7 +262,7 @@ class Document:
         return self._with_block("".join(lines))
 
     def in_canonical_order(self) -> Document:
-        """Return a copy with known keys in canonical order, others after them; comments go with what follows."""
+        """Return a copy with known keys in canonical order, then others; comments go with what follows."""
         chunks: list[tuple[int, str]] = []
         position = 0
         for field in self.fields:
@@ -651,7 +651,7 @@ def _split_lines(block: str) -> list[str]:
 
 def _format_number(key: str, value: float) -> str:
     if FIELD_KINDS.get(key) == "time":
-        from memx.timestamp import format_time  # noqa: PLC0415 (datetime costs 2 ms and most edits need none)
+        from memx.timestamp import format_time
 
         return format_time(value)
     return str(int(value)) if value == int(value) else repr(value)

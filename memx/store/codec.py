@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 SCORE_LIMIT = 100
 _COUNT_DIGITS_LIMIT = 9
+
 _SHOWN_CHARS = 40
 
 
@@ -41,6 +42,9 @@ def parse_bullet(data: bytes, *, path: str, created_fallback: float | None = Non
     for key, value in fields.items():
         convert = _CONVERTERS.get(key)
         if convert is None or value is None:
+            continue
+        if convert is _as_it_is and value.__class__ is str:
+            values[key] = value
             continue
         try:
             values[key] = convert(value)
@@ -86,17 +90,14 @@ def format_bullet(bullet: Bullet) -> bytes:
     lines = ["---"]
     for key in FIELD_KINDS:
         value = getattr(bullet, key)
-        if value in ("", (), None, False) and value != 0:
-            continue
-        if value is False:
-            continue
-        lines += format_field(key, value)
+        if value is not False and value != "":
+            lines += format_field(key, value)
     lines.append("---")
     return ("\n".join(lines) + f"\n{bullet.text}\n").encode()
 
 
 def edit_bullet(data: bytes, changes: Mapping[str, object], *, path: str | None = None) -> bytes:
-    """Return the file with some fields set, and `text` as its body; the lines of other fields keep every byte.
+    """Return the file with some fields set, and `text` as its body; all other lines keep every byte.
 
     None, an empty string, an empty set and False remove a field. Raise FrontMatterError when the file does
     not parse, or is YAML of a shape that an edit of lines would break.
@@ -165,18 +166,18 @@ def _show(value: str) -> str:
     return repr(value if len(value) <= _SHOWN_CHARS else value[:_SHOWN_CHARS] + "…")
 
 
-def _text(value: Any) -> str:
+def _as_it_is(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("expected text")  # noqa: TRY004 (a wrong value in a file, not a wrong call)
     return value
 
 
 def _word(value: Any) -> str:
-    return _text(value).strip().lower()
+    return _as_it_is(value).strip().lower()
 
 
 def _id(value: Any) -> str:
-    plain = _text(value)
+    plain = _as_it_is(value)
     if not (plain.isascii() and plain.isalnum() and len(plain) <= 10):  # noqa: PLR2004 (the common case, quickly)
         from memx.store.naming import is_safe_id  # noqa: PLC0415 (see _identify)
 
@@ -186,11 +187,11 @@ def _id(value: Any) -> str:
 
 
 def _scope(value: Any) -> str:
-    return value if value == SCOPE_PROJECT else parse_scope(_text(value))
+    return value if value == SCOPE_PROJECT else parse_scope(_as_it_is(value))
 
 
 def _count(value: Any) -> int:
-    text = _text(value)
+    text = _as_it_is(value)
     if not (text.isascii() and text.isdigit() and len(text) <= _COUNT_DIGITS_LIMIT):
         raise ValueError(f"{_show(text)} is not a whole number")
     return int(text)
@@ -204,7 +205,7 @@ def _score(value: Any) -> int:
 
 
 def _days(value: Any) -> float:
-    text = _text(value)
+    text = _as_it_is(value)
     digits = text.replace(".", "", 1)
     if not (digits.isascii() and digits.isdigit() and len(digits) <= _COUNT_DIGITS_LIMIT) or float(text) <= 0:
         raise ValueError(f"{_show(text)} is not a number of days above 0")
@@ -219,7 +220,7 @@ def _flag(value: Any) -> bool:
 
 
 def _time(value: Any) -> float:
-    text = _text(value)
+    text = _as_it_is(value)
     try:
         return parse_time(text)
     except ValueError as error:
@@ -229,13 +230,16 @@ def _time(value: Any) -> float:
 def _set(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return tuple(item for part in value.split(",") if (item := part.strip()))
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError("expected a list of words")
+    if not isinstance(value, list):
+        raise ValueError("expected a list of words")  # noqa: TRY004 (see above)
+    for item in value:
+        if item.__class__ is not str:
+            raise ValueError("expected a list of words")
     return tuple(filter(None, value))
 
 
 _BY_KIND: dict[str, Callable[[Any], object]] = {
-    "text": _text,
+    "text": _as_it_is,
     "count": _count,
     "number": _days,
     "flag": _flag,

@@ -38,7 +38,7 @@ class Inbox:
         self._redact = redact
 
     def add(self, candidates: Iterable[Candidate], *, again: bool = False) -> list[Candidate]:
-        """Keep the candidates that are neither here nor decided, and return those; `again` ignores decisions."""
+        """Keep and return the candidates that are neither here nor decided; `again` ignores decisions."""
         chosen = list(candidates)
         if not chosen:
             return []

@@ -113,7 +113,8 @@ class Journal:
         """Return max(the file's value, the highest folded) + pending for each id given."""
         ledger = self._read()
         return {
-            identifier: max(count, ledger.folded.get(identifier, 0)) + ledger.recalled.counts.get(identifier, 0)
+            identifier: max(count, ledger.folded.get(identifier, 0))
+            + ledger.recalled.counts.get(identifier, 0)
             for identifier, count in file_counts.items()
         }
 
@@ -195,7 +196,9 @@ class Journal:
         write_atomically(self._path, "".join(line + "\n" for line in lines).encode("ascii", "replace"))
 
 
-def _read_line(words: list[str], ledger: _Ledger, events: list[tuple[float, float, _Tally, list[str]]]) -> None:
+def _read_line(
+    words: list[str], ledger: _Ledger, events: list[tuple[float, float, _Tally, list[str]]]
+) -> None:
     """Take in one whole line; what no version of ours wrote is skipped."""
     try:
         kind, first, second, *rest = words

@@ -1,7 +1,7 @@
-"""Ids, slugs and file names: the same on every machine, distinct within a store.
+r"""Ids, slugs and file names: the same on every machine, distinct within a store.
 
 An id is a letter and nine characters of Crockford's base 32 in lower case, made from
-d = sha256("memx1\\0" + text), where the text is NFKC, case-folded, its white space collapsed:
+d = sha256("memx1\0" + text), where the text is NFKC, case-folded, its white space collapsed:
 
 - first character: the first two bytes of d as a big-endian number, modulo 22, in LETTERS;
 - the other nine: the first 45 bits of bytes 2 to 7 of d, five bits each, in ALPHABET.
@@ -12,18 +12,20 @@ from __future__ import annotations
 import os
 import unicodedata
 
-try:
-    from _sha2 import sha256
-except ImportError:
-    try:
-        # `hashlib` loads OpenSSL: 4 ms, which is half a start of the interpreter.
-        from _sha256 import sha256
-    except ImportError:
-        from hashlib import sha256
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hashlib import sha256
+
     from memx.model import Bullet
+else:
+    # `hashlib` loads OpenSSL: 4 ms, which is half a start of the interpreter.
+    try:
+        from _sha2 import sha256
+    except ImportError:
+        try:
+            from _sha256 import sha256
+        except ImportError:
+            from hashlib import sha256
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 LETTERS = ALPHABET[10:]
@@ -34,9 +36,10 @@ FALLBACK_SLUG = "bullet"
 
 _ID_LIMIT_CHARS = 64
 _WINDOWS_NAMES = frozenset(
-    ("con", "prn", "aux", "nul", "conin$", "conout$")
-    + tuple(f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789")
+    ("con", "prn", "aux", "nul", *(f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789"))
 )
+# Marks without a letter, format characters and what is not a character: no word ends there.
+_UNSEEN = frozenset(("Mn", "Mc", "Me", "Cf", "Cs", "Co", "Cn"))
 # Letters and marks that show nothing: two names that differ in them alone look the same.
 _INVISIBLE = frozenset(
     map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x3164, 0xFFA0))
@@ -44,7 +47,7 @@ _INVISIBLE = frozenset(
 
 
 def normalise_text(text: str) -> str:
-    """Return the form of a lesson that its id is made from: what two spellings of one text share."""
+    """Return what two spellings of one lesson share: the form that its id is made from."""
     folded = unicodedata.normalize("NFKC", replace_surrogates(text)).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
@@ -63,7 +66,7 @@ def is_id(text: str) -> bool:
 
 
 def is_safe_id(text: str) -> bool:
-    """Say whether a text may serve as an id: one a person typed need not look like ours, but names no path."""
+    """Say whether a text may serve as an id: one that a person typed need not look like ours."""
     plain = text.replace("-", "").replace("_", "")
     return 0 < len(text) <= _ID_LIMIT_CHARS and plain.isascii() and plain.isalnum()
 
@@ -82,9 +85,7 @@ def slug(text: str) -> str:
         is_visible = character not in _INVISIBLE and not "\ufe00" <= character <= "\ufe0f"
         if (category[0] in "LN" or (category[0] == "M" and pieces and pieces[-1] != "-")) and is_visible:
             pieces.append(character)
-        elif category[0] not in "MC" and is_visible and pieces and pieces[-1] != "-":
-            pieces.append("-")
-        elif category == "Cc" and pieces and pieces[-1] != "-":
+        elif category not in _UNSEEN and is_visible and pieces and pieces[-1] != "-":
             pieces.append("-")
     name = _cut("".join(pieces).strip("-"), SLUG_LIMIT_BYTES)
     if name in _WINDOWS_NAMES:
@@ -108,15 +109,12 @@ def id_of_name(path: str) -> str:
     """Return the id that a file name ends in, or an empty string."""
     stem, extension = os.path.splitext(path)
     identifier = stem[-ID_LENGTH:]
-    return (
-        identifier
-        if extension == ".md" and stem[-ID_LENGTH - 1 : -ID_LENGTH] == "-" and is_id(identifier)
-        else ""
-    )
+    is_ours = extension == ".md" and stem[-ID_LENGTH - 1 : -ID_LENGTH] == "-" and is_id(identifier)
+    return identifier if is_ours else ""
 
 
 def replace_surrogates(text: str) -> str:
-    """Return the text with each lone surrogate as U+FFFD: JSON can smuggle them in, UTF-8 cannot hold them."""
+    """Return the text with each lone surrogate, which JSON may bring and UTF-8 cannot hold, as U+FFFD."""
     try:
         text.encode()
     except UnicodeEncodeError:

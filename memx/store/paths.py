@@ -8,7 +8,7 @@ from memx.errors import UnsafePathError
 
 
 def refuse_unsafe(path: str, what: str = "path") -> None:
-    """Raise UnsafePathError unless `path` is relative, with forward slashes and no way up, on every platform."""
+    """Raise UnsafePathError unless `path` is relative, with forward slashes and no way up."""
     reason = _reason(path)
     if reason:
         shown = path.encode("ascii", "backslashreplace").decode()
@@ -17,7 +17,7 @@ def refuse_unsafe(path: str, what: str = "path") -> None:
 
 
 def resolve_inside(root: str, path: str) -> str:
-    """Return the absolute path of a relative one; raise UnsafePathError when it leaves `root`, links included."""
+    """Return the absolute path of a relative one; raise UnsafePathError when it or a link leaves `root`."""
     refuse_unsafe(path)
     full = os.path.join(root, *path.split("/"))
     real_root = os.path.realpath(root)
@@ -29,7 +29,7 @@ def resolve_inside(root: str, path: str) -> str:
     return full
 
 
-def _reason(path: str) -> str:
+def _reason(path: str) -> str:  # noqa: PLR0911 (one return a reason)
     if not path:
         return "is empty"
     if not path.isprintable() and any(ord(c) < 32 or ord(c) == 127 for c in path):  # noqa: PLR2004 (C0 and DEL)

@@ -38,7 +38,7 @@ def read_general(text: str, path: str | None = None) -> tuple[dict[str, Any], st
     return fields, parts.body
 
 
-class _Handler(BaseHandler):  # type: ignore[misc]
+class _Handler(BaseHandler):
     """Give python-frontmatter the block that our own fences enclose.
 
     Its own split takes `----` for a fence and loses what surrounds the body, so

@@ -1,0 +1,209 @@
+"""Reading a store: every bullet or one, and the files that cannot be served."""
+
+from __future__ import annotations
+
+import os
+
+from memx.errors import ConflictMarkerError, FrontMatterError, MemxError, StoreError, UnsafePathError
+from memx.model import Problem, StoredBullet
+from memx.record import replace
+from memx.store.codec import parse_bullet
+from memx.store.naming import id_of_name
+from memx.store.paths import refuse_unsafe, resolve_inside
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LIVE_FOLDER = "bullets"
+ARCHIVE_FOLDER = "archive"
+
+_SHOWN_MATCHES = 5
+
+
+class StoreReader:
+    """The bullets below `root`, which is the `.memx` folder itself or a store of its own.
+
+    Paths are relative to `root`, with forward slashes. `created_of(path)` names the
+    time of a file that has no `created` of its own.
+    """
+
+    def __init__(
+        self, root: str, *, name: str = "project", created_of: Callable[[str], float | None] | None = None
+    ) -> None:
+        """Open the store; nothing is read yet."""
+        self.root = os.path.abspath(root)
+        self.name = name
+        self._created_of = created_of
+
+    def scan(self, archived: bool = False) -> tuple[list[StoredBullet], list[Problem]]:  # noqa: FBT001, FBT002
+        """Return every bullet in path order, and a problem for each broken, linked or duplicate file."""
+        bullets: list[StoredBullet] = []
+        problems: list[Problem] = []
+        seen: dict[str, str] = {}
+        for path in self.paths(archived=archived, problems=problems):
+            try:
+                stored = self.parse(self._read_plain(path), path)
+            except MemxError as error:
+                problems.append(problem_of(error, path))
+                continue
+            bullets.append(stored)
+            first = seen.setdefault(stored.bullet.id, path)
+            if first != path:
+                problems.append(duplicate_problem(stored.bullet.id, path, first))
+        return bullets, problems
+
+    def paths(self, *, archived: bool = False, problems: list[Problem] | None = None) -> list[str]:
+        """Return the paths of all bullet files, sorted; symbolic links are reported and not followed."""
+        found: list[str] = []
+        links: list[str] = []
+        top = ARCHIVE_FOLDER if archived else LIVE_FOLDER
+        if os.path.islink(os.path.join(self.root, top)):
+            links.append(top)
+        else:
+            _walk(os.path.join(self.root, top), top, found, links)
+        if problems is not None:
+            problems += [_link_problem(path) for path in sorted(links)]
+        return sorted(found)
+
+    def read(self, path: str) -> StoredBullet:
+        """Return the bullet at a path; raise StoreError, and FrontMatterError with its line."""
+        return self.parse(self.read_bytes(path), path)
+
+    def read_bytes(self, path: str) -> bytes:
+        """Return a bullet's file as it is; raise StoreError, UnsafePathError for a path that leads out."""
+        resolve_inside(self.root, path)
+        return self._read_plain(path)
+
+    def parse(self, data: bytes, path: str) -> StoredBullet:
+        """Return the bullet in a file's bytes as this store would serve it."""
+        bullet = parse_bullet(data, path=path)
+        if bullet.created is None and self._created_of is not None:
+            bullet = replace(bullet, created=self._created_of(path))
+        return StoredBullet(bullet, path, self.name, path.startswith(ARCHIVE_FOLDER + "/"))
+
+    def find(self, reference: str) -> StoredBullet:
+        """Return the bullet with this id, unique prefix of an id, or path; live ones before archived ones.
+
+        Raise StoreError when there is none or more than one. A file whose name ends in an id is
+        taken to hold that id until it is read.
+        """
+        if "/" in reference or "\\" in reference or reference.endswith(".md"):
+            return self.read(self.path_of(reference))
+        if not reference or not reference.isprintable():
+            raise StoreError("an id or a path is needed", hint="memx list")
+        for archived in (False, True):
+            found = self.find_by_name(reference, archived=archived) or self._find_by_content(
+                reference, archived=archived
+            )
+            if len(found) > 1:
+                names = ", ".join(f"{stored.bullet.id} ({stored.path})" for stored in found[:_SHOWN_MATCHES])
+                hint = "give more of the id, or the path"
+                raise StoreError(f"{reference!r} fits more than one bullet: {names}", hint=hint)
+            if found:
+                return found[0]
+        raise StoreError(f"there is no bullet {reference!r}", hint="memx list")
+
+    def find_by_name(self, identifier: str, *, archived: bool) -> list[StoredBullet]:
+        """Return the bullets whose file names end in this id and who hold it."""
+        found: list[StoredBullet] = []
+        for path in self.paths(archived=archived):
+            if id_of_name(path) == identifier:
+                stored = self.read_or_none(path)
+                if stored is not None and stored.bullet.id == identifier:
+                    found.append(stored)
+        return found
+
+    def read_or_none(self, path: str) -> StoredBullet | None:
+        """Return the bullet at a path, None when it cannot be served."""
+        try:
+            return self.read(path)
+        except StoreError:
+            return None
+
+    def path_of(self, reference: str) -> str:
+        """Return a path below the root for one that is absolute, below the root, or below where one stands.
+
+        Raise UnsafePathError for one that leads out of the store.
+        """
+        if os.path.isabs(reference):
+            return self._below_root(reference)
+        refuse_unsafe(reference)
+        if _is_bullet_path(reference):
+            return reference
+        inside = reference.partition("/")[2]
+        if reference.startswith(os.path.basename(self.root) + "/") and _is_bullet_path(inside):
+            return inside
+        return self._below_root(os.path.abspath(reference))
+
+    def _below_root(self, path: str) -> str:
+        for root, full in ((self.root, path), (os.path.realpath(self.root), os.path.realpath(path))):
+            inside = full[len(root) + 1 :].replace(os.sep, "/")
+            if full.startswith(root + os.sep) and _is_bullet_path(inside):
+                refuse_unsafe(inside)
+                return inside
+        shown = path.encode("ascii", "backslashreplace").decode()
+        raise UnsafePathError(
+            "this is not a bullet of the store", path=shown, hint="memx list names the paths"
+        )
+
+    def _read_plain(self, path: str) -> bytes:
+        """Return the bytes of a file that a walk found, or that was resolved already."""
+        try:
+            with open(f"{self.root}/{path}", "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise StoreError(f"cannot read the bullet ({error.strerror})", path=path) from error
+
+    def _find_by_content(self, prefix: str, *, archived: bool) -> list[StoredBullet]:
+        """Return the bullets whose id begins with the prefix; an exact match hides longer ids."""
+        bullets, _ = self.scan(archived)
+        found = [stored for stored in bullets if stored.bullet.id.startswith(prefix)]
+        return [stored for stored in found if stored.bullet.id == prefix] or found
+
+
+def problem_of(error: MemxError, path: str) -> Problem:
+    """Return an error about a file as a problem."""
+    kind = "unreadable"
+    if isinstance(error, ConflictMarkerError):
+        kind = "conflict-marker"
+    elif isinstance(error, FrontMatterError):
+        kind = "front-matter"
+    elif isinstance(error, UnsafePathError):
+        kind = "unsafe-path"
+    return Problem(error.message, error.path or path, error.line, hint=error.hint or "", kind=kind)
+
+
+def duplicate_problem(identifier: str, path: str, first: str) -> Problem:
+    """Return the problem of two files with one id."""
+    message = f"the id {identifier} is also that of {first}"
+    return Problem(message, path, hint="memx dedup merges the two", kind="duplicate-id")
+
+
+def _link_problem(path: str) -> Problem:
+    return Problem(
+        "a symbolic link is not followed", path, hint="put the file itself there", kind="unsafe-path"
+    )
+
+
+def _walk(folder: str, path: str, found: list[str], links: list[str]) -> None:
+    """Collect the bullet files below a folder; hidden names are not bullets, temporary files among them."""
+    try:
+        with os.scandir(folder) as entries:
+            children = list(entries)
+    except OSError:
+        return
+    for entry in children:
+        name = entry.name
+        if name[0] == ".":
+            continue
+        if entry.is_symlink():
+            links.append(f"{path}/{name}")
+        elif entry.is_dir():
+            _walk(entry.path, f"{path}/{name}", found, links)
+        elif name[-3:] == ".md":
+            found.append(f"{path}/{name}")
+
+
+def _is_bullet_path(path: str) -> bool:
+    return path.startswith((LIVE_FOLDER + "/", ARCHIVE_FOLDER + "/"))
