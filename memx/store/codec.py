@@ -80,7 +80,7 @@ def read_fields(text: str, path: str) -> tuple[dict[str, Any], str]:
     parts = split_front_matter(text, path)
     if not parts.opening:
         return {}, parts.body
-    from memx.store.yaml_reader import read_general  # noqa: PLC0415 (yaml costs 30 ms; canonical files need none)
+    from memx.store.yaml_reader import read_general  # yaml costs 30 ms; canonical files need none
 
     return read_general(text, path)
 
@@ -157,7 +157,7 @@ def _apply(document: Document, key: str, value: Any) -> Document:
 
 
 def _identify(text: str) -> str:
-    from memx.store.naming import bullet_id  # noqa: PLC0415 (only files written by hand have no id)
+    from memx.store.naming import bullet_id  # only files written by hand have no id
 
     return bullet_id(text)
 
@@ -179,7 +179,7 @@ def _word(value: Any) -> str:
 def _id(value: Any) -> str:
     plain = _as_it_is(value)
     if not (plain.isascii() and plain.isalnum() and len(plain) <= 10):  # noqa: PLR2004 (the common case, quickly)
-        from memx.store.naming import is_safe_id  # noqa: PLC0415 (see _identify)
+        from memx.store.naming import is_safe_id
 
         if not is_safe_id(plain):
             raise ValueError(f"{_show(plain)} is not an id")

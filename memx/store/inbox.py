@@ -140,7 +140,7 @@ class Inbox:
             raise StoreError(f"cannot write the inbox ({error.strerror})", path=path) from error
 
     def _format(self, candidate: Candidate) -> bytes:
-        import json  # noqa: PLC0415 (8 ms that a hook without candidates does not pay)
+        import json  # 8 ms that a hook without candidates does not pay
 
         values = {name: getattr(candidate, name) for name in _FIELDS}
         values["evidence"] = [[s.start, s.end, s.text, s.label] for s in candidate.evidence]
@@ -159,7 +159,7 @@ def _redacted(values: dict[str, Any], redact: Callable[[str], str]) -> dict[str,
 
 
 def _parse(line: bytes) -> Candidate | None:
-    import json  # noqa: PLC0415 (see _format)
+    import json
 
     try:
         values = json.loads(line)

@@ -102,7 +102,7 @@ def _open(path: str) -> int:
 if sys.platform == "win32":
 
     def _try_lock(descriptor: int, path: str) -> bool:  # noqa: ARG001 (one signature on both platforms)
-        import msvcrt  # noqa: PLC0415
+        import msvcrt
 
         os.lseek(descriptor, 0, os.SEEK_SET)
         try:
@@ -112,7 +112,7 @@ if sys.platform == "win32":
         return True
 
     def _unlock(descriptor: int) -> None:
-        import msvcrt  # noqa: PLC0415
+        import msvcrt
 
         os.lseek(descriptor, 0, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
@@ -120,7 +120,7 @@ if sys.platform == "win32":
 else:
 
     def _try_lock(descriptor: int, path: str) -> bool:
-        import fcntl  # noqa: PLC0415 (absent on Windows)
+        import fcntl  # absent on Windows
 
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -133,6 +133,6 @@ else:
         return True
 
     def _unlock(descriptor: int) -> None:
-        import fcntl  # noqa: PLC0415 (absent on Windows)
+        import fcntl  # absent on Windows
 
         fcntl.flock(descriptor, fcntl.LOCK_UN)
