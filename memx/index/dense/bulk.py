@@ -13,6 +13,7 @@ from memx.errors import ModelUnavailableError
 from memx.index.dense.embedder import PEAK
 from memx.index.dense.model import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, download_folder
 from memx.index.dense.text import clean_text
+from memx.index.dense.tokenizer import WORD_MARK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def open_model(model_dir: str) -> StaticModel:
     stamp = (status.st_mtime_ns, status.st_size)
     known = _open_models.get(model_dir)
     if known is None or known[0] != stamp:
-        from model2vec import StaticModel  # noqa: PLC0415 (0.2 s)
+        from model2vec import StaticModel
 
         try:
             model = StaticModel.from_pretrained(model_dir, force_download=False)
@@ -59,7 +60,7 @@ def download_model(name: str, cache_dir: str) -> str:
 
     Only called when the user asked for it by name. Raises ModelUnavailableError.
     """
-    from model2vec import StaticModel  # noqa: PLC0415
+    from model2vec import StaticModel
 
     folder = download_folder(name, cache_dir)
     try:
@@ -70,11 +71,15 @@ def download_model(name: str, cache_dir: str) -> str:
 
 
 def _embed_batch(model: StaticModel, texts: Sequence[str]) -> Iterator[bytes | None]:
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     characters = model.max_length * model.median_token_length if model.max_length else None
     tokens = model.tokenize([clean_text(text)[:characters] for text in texts])
+    marker = model.tokenizer.token_to_id(WORD_MARK)
     for ids in tokens:
+        if ids.count(marker) == len(ids):
+            yield None
+            continue
         rows = ids if model.token_mapping is None else model.token_mapping[ids]
         vectors = model.embedding[rows].astype(np.float64)
         if model.weights is not None:

@@ -4,7 +4,9 @@ The vector is the weighted mean of the rows of the text's tokens, as
 model2vec's mean pooling computes it, scaled so that its largest component is
 ±127 and rounded. Sums are exact in double precision (an int8 times a float32
 has 32 significant bits), so `bulk` gives the same bytes whatever its order of
-addition.
+addition. A text of which the model knows nothing but that words begin (only
+emoji, an unknown script) is a zero vector: model2vec would give all such texts
+one and the same direction.
 """
 
 from __future__ import annotations
@@ -75,6 +77,7 @@ class QueryEmbedder:
         if weights is not None:
             self._weights = data[weights.begin : weights.end].cast("f" if weights.dtype == "F32" else "d")
         self._tokenizer = tokenizer
+        self._marker = tokenizer.marker_id()
         self._embed = self._embed_mapped
 
     def embed(self, text: str) -> bytes | None:
@@ -83,7 +86,10 @@ class QueryEmbedder:
 
     def _embed_mapped(self, text: str) -> bytes | None:
         total = [0.0] * self.dimension
-        for token in self._tokenizer.encode(text):
+        tokens = self._tokenizer.encode(text)
+        if self._marker in tokens and tokens.count(self._marker) == len(tokens):
+            return None
+        for token in tokens:
             start = token * self._row_bytes
             row = self._rows[start : start + self._row_bytes].cast(self._row_format)
             weight = 1.0 if self._weights is None else self._weights[token]
@@ -91,13 +97,13 @@ class QueryEmbedder:
         return quantize(total)
 
     def _embed_in_bulk(self, text: str) -> bytes | None:
-        from memx.index.dense.bulk import embed_many  # noqa: PLC0415 (loads numpy and model2vec)
+        from memx.index.dense.bulk import embed_many
 
         return embed_many(self._model_dir, [text])[0]
 
 
 def _map_file(path: str) -> memoryview:
-    from mmap import ACCESS_READ, mmap  # noqa: PLC0415
+    from mmap import ACCESS_READ, mmap
 
     try:
         with open(path, "rb") as file:
@@ -125,7 +131,7 @@ def _open_tokenizer(model_dir: str, cache_dir: str) -> UnigramTokenizer | None:
 
 
 def _build_map(model_dir: str, folder: str) -> bytes:
-    from memx.index.dense.vocabulary import build_vocabulary_map  # noqa: PLC0415 (once a model)
+    from memx.index.dense.vocabulary import build_vocabulary_map
 
     contents = []
     for name in (TOKENIZER_FILE, CONFIG_FILE):

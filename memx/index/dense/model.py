@@ -101,7 +101,7 @@ def derived_folder(model_dir: str, cache_dir: str) -> str:
     """Return where the map and manifest of a model are: beside the bundled one, else in the cache."""
     if model_dir == resource("model") or not cache_dir:
         return model_dir
-    from hashlib import sha256  # noqa: PLC0415 (the bundled model needs no hash)
+    from hashlib import sha256
 
     name = sha256(os.path.abspath(model_dir).encode("utf-8", "surrogateescape")).hexdigest()
     return os.path.join(cache_dir, "models", "derived", name[:_HASH_DIGITS])
@@ -199,7 +199,7 @@ def _info(
 
 def read_dimension(path: str) -> int:
     """Return the number of components of the model's vectors, from the file's header."""
-    from memx.index.dense.tensors import read_tensors  # noqa: PLC0415
+    from memx.index.dense.tensors import read_tensors
 
     try:
         with open(path, "rb") as file:
@@ -247,7 +247,7 @@ def write_derived(folder: str, contents: Mapping[str, bytes]) -> bool:
 
 
 def _sha256_of(path: str) -> str:
-    from hashlib import file_digest  # noqa: PLC0415 (doctor and first use only)
+    from hashlib import file_digest
 
     with open(path, "rb") as file:
         return file_digest(file, "sha256").hexdigest()

@@ -47,7 +47,7 @@ def _distances(query: bytes, rows: memoryview, count: int) -> bytes:
     """Return 1 − cosine of each row as native float32 bytes."""
     dimension = len(query)
     try:
-        import simsimd  # noqa: PLC0415 (only a search that has vectors needs it)
+        import simsimd
     except ImportError:
         return _distances_by_numpy(query, rows, count)
     matrix = rows[: count * dimension].cast("b", shape=[count, dimension])
@@ -58,7 +58,7 @@ def _distances(query: bytes, rows: memoryview, count: int) -> bytes:
 
 def _distances_by_numpy(query: bytes, rows: memoryview, count: int) -> bytes:
     """Do the same where simsimd has no build, in blocks that fit the cache."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     dimension, block = len(query), 8192
     matrix = np.frombuffer(rows, dtype=np.int8, count=count * dimension).reshape(count, dimension)
@@ -74,7 +74,7 @@ def _distances_by_numpy(query: bytes, rows: memoryview, count: int) -> bytes:
 
 def _exact_cosine(query: bytes) -> _Cosine:
     try:
-        import simsimd  # noqa: PLC0415
+        import simsimd
     except ImportError:
         return _Cosine(query, None)
     return _Cosine(query, simsimd.dot)
@@ -129,7 +129,7 @@ def _candidates(distances: bytes, count: int, limit: int) -> Sequence[int]:
 
 def _significant_bytes(distances: bytes) -> tuple[bytes, bytes]:
     """Return the highest and the second highest byte of each float32, in native byte order."""
-    import sys  # noqa: PLC0415
+    import sys
 
     if sys.byteorder == "little":
         return distances[3::_FLOAT_BYTES], distances[2::_FLOAT_BYTES]

@@ -27,6 +27,7 @@ HASH_FACTOR = 0x9E3779B1
 NORMALIZE_NFKC = 1
 NORMALIZE_LOWERCASE = 2
 
+WORD_MARK = "▁"
 _UNKNOWN_CHARACTER = "\ufffd"
 # Compatibility characters younger than the library's Unicode tables: it does not decompose them.
 # The first range: `\s` of its regular expressions leaves these in the word, str.split does not.
@@ -78,6 +79,11 @@ class UnigramTokenizer:
         unknown = self.unknown_id
         return [token for token in self._ids(text) if token != unknown]
 
+    def marker_id(self) -> int:
+        """Return the id of the bare word mark, or -1; a text of nothing else says nothing."""
+        found = self._prefixes([ord(WORD_MARK)], 0, 1)
+        return found[0][1] if found else -1
+
     def _ids(self, text: str) -> list[int]:
         text = clean_text(text)
         if self.max_characters:
@@ -100,23 +106,23 @@ class UnigramTokenizer:
                 text = text.translate(REPLACED)
             if self.normalization & NORMALIZE_LOWERCASE:
                 text = text.lower()
-            return ["▁" + word for word in text.split()]
+            return [WORD_MARK + word for word in text.split()]
         words = []
         for word in self._normalize(text).split():
-            if "▁" not in word:
-                words.append("▁" + word)
+            if WORD_MARK not in word:
+                words.append(WORD_MARK + word)
                 continue
-            head, *rest = word.split("▁")
+            head, *rest = word.split(WORD_MARK)
             if head:
-                words.append("▁" + head)
-            words.extend("▁" + part for part in rest)
+                words.append(WORD_MARK + head)
+            words.extend(WORD_MARK + part for part in rest)
         return words
 
     def _normalize(self, text: str) -> str:
         if not _REPLACED_CHARACTERS.isdisjoint(text):
             text = text.translate(REPLACED)
         if self.normalization & NORMALIZE_NFKC:
-            from unicodedata import normalize  # noqa: PLC0415 (ASCII queries do not need its tables)
+            from unicodedata import normalize
 
             text = normalize("NFKC", text)
         if self.normalization & NORMALIZE_LOWERCASE:

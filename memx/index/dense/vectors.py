@@ -223,7 +223,7 @@ class VectorStore:
         self.reload()
 
     def _lock(self) -> Lock:
-        from memx.store.lock import Lock  # noqa: PLC0415 (readers need none)
+        from memx.store.lock import Lock
 
         try:
             os.makedirs(self.folder, exist_ok=True)
@@ -266,7 +266,7 @@ def _check(pairs: dict[bytes, bytes]) -> None:
 
 
 def _map(path: str) -> memoryview:
-    from mmap import ACCESS_READ, mmap  # noqa: PLC0415
+    from mmap import ACCESS_READ, mmap
 
     with open(path, "rb") as file:
         if file.seek(0, os.SEEK_END) == 0:

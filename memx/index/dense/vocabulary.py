@@ -48,8 +48,8 @@ _METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "alwa
 
 def build_vocabulary_map(tokenizer_json: bytes, config_json: bytes) -> bytes:
     """Return the map of a unigram tokenizer; raises ModelUnavailableError for any other kind."""
-    import json  # noqa: PLC0415 (not hot: a map is built once)
-    from hashlib import sha256  # noqa: PLC0415
+    import json
+    from hashlib import sha256
 
     try:
         tokenizer, config = json.loads(tokenizer_json), json.loads(config_json)
@@ -146,7 +146,7 @@ def _hash_table(edges: Mapping[tuple[int, str], int], states: int) -> list[int]:
 def _pack(
     header: Sequence[int], unknown_score: float, scores: Sequence[float], slots: Sequence[int]
 ) -> bytes:
-    from array import array  # noqa: PLC0415 (not hot)
+    from array import array
 
     words = array("Q", header)
     words[10:11] = array("Q", array("d", [unknown_score]).tobytes())
