@@ -12,7 +12,7 @@ def start_deadline(name: str, seconds: float) -> None:
     Where the system has no alarm (Windows) only git's own timeouts hold.
     """
     # `signal` builds two enums for 10 ms; the built-in module below it is loaded anyway.
-    import _signal
+    import _signal  # type: ignore[import-not-found,unused-ignore]
 
     if not hasattr(_signal, "setitimer"):
         return

@@ -265,9 +265,7 @@ def _ask_git(folder: str, environ: Mapping[str, str]) -> Repository | None:
     try:
         answer = run_git(args, cwd=folder, env=values)
     except GitError as error:
-        if error.hint and "safe.directory" in error.hint:
-            raise
-        if "not a git repository" in error.message and "gitdir" not in error.message:
+        if "not a git repository (or any" in error.message:
             return None
         raise
     lines = answer.split(b"\n")

@@ -219,7 +219,7 @@ def _spawn(argv: list[str | bytes], environ: dict[str, str], *, has_input: bool)
 
 def _poll(pipes: list[int], to_git: int, deadline: float | None) -> Iterator[int]:
     """Yield each descriptor that can be read or written until `pipes` is empty; -1 when time is up."""
-    import select  # noqa: PLC0415 (a shared library: only when git runs)
+    import select
 
     while pipes:
         waiter = select.poll()
@@ -265,9 +265,9 @@ def _stream_subprocess(
     errors: bytearray,
 ) -> Generator[bytes, None, int]:
     """Do the same through `subprocess`, where there is no `posix_spawn` (Windows)."""
-    import subprocess  # noqa: PLC0415 (11 ms; the other way does without)
-    import tempfile  # noqa: PLC0415
-    import threading  # noqa: PLC0415
+    import subprocess
+    import tempfile
+    import threading
 
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as err:
         source.write(stdin or b"")

@@ -75,8 +75,8 @@ def read_revisions(repo: Repository, path: str, *, revision: str = "HEAD") -> It
 
 
 def _open(repo: Repository) -> Repo:
-    from git import Repo  # noqa: PLC0415 (80 ms)
-    from git.exc import GitError as LibraryError  # noqa: PLC0415
+    from git import Repo
+    from git.exc import GitError as LibraryError
 
     try:
         return Repo(repo.worktree or repo.git_dir, search_parent_directories=False)
@@ -86,7 +86,7 @@ def _open(repo: Repository) -> Repo:
 
 def _diff(opened: Repo, commit: Commit, path: str, old_path: str) -> tuple[str, ...]:
     """Return the hunks of one file in one commit as lines."""
-    from git import NULL_TREE  # noqa: PLC0415 (loaded by now)
+    from git import NULL_TREE
 
     made = opened.commit(commit.sha)
     base = made.parents[0] if made.parents else NULL_TREE
@@ -99,7 +99,7 @@ def _diff(opened: Repo, commit: Commit, path: str, old_path: str) -> tuple[str, 
 
 def read_blame(repo: Repository, path: str, *, revision: str = "HEAD") -> list[BlameLine]:
     """Return who wrote each line of a file, moved and copied lines included. Raises GitError."""
-    from git.exc import GitError as LibraryError  # noqa: PLC0415 (80 ms)
+    from git.exc import GitError as LibraryError
 
     opened = _open(repo)
     found: list[BlameLine] = []
