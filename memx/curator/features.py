@@ -43,6 +43,7 @@ NAMES = (
     "turned_hard",
     "values_apart",
 )
+_LOOSE_WORDING = 0.25  # below this, words in the same place are no evidence of two subjects
 _MOST = 3.0  # a count says no more beyond this
 _QUANTITY = ("number", "clock", "version", "label")
 
@@ -62,6 +63,8 @@ class Comparison:
     """Swapped names: not numbers, not opposites, aligned on both sides or hard."""
     turned: tuple[tuple[Unit, Unit], ...]
     """Aligned units on which the two texts take opposite sides."""
+    turned_share: float
+    """Weight of those in the weight of all aligned content on which both take a side, 0-1."""
     axes: tuple[str, ...]
     """Axes of opposites on which the texts stand on opposite sides."""
     vector: tuple[float, ...]
@@ -78,9 +81,13 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
     values = _value_differences(alignment)
     turned, along = _stances(a, b, alignment)
     axes = tuple(sorted(axis for axis, sign in a.axes.items() if sign and b.axes.get(axis) == -sign))
-    swaps = tuple(swap for swap in alignment.swaps if _is_name_swap(swap))
+    swaps = tuple(
+        swap for swap in alignment.swaps if _is_name_swap(swap, alignment.in_order, a.lang == b.lang)
+    )
+    against = sum(unit.weight for unit, _ in turned)
+    share = against / (against + along) if against else 0.0
     vector = _vector(a, b, alignment, hard, families, values, turned, along, axes, swaps)
-    return Comparison(a, b, alignment, values, hard, families, swaps, turned, axes, vector)
+    return Comparison(a, b, alignment, values, hard, families, swaps, turned, share, axes, vector)
 
 
 def _vector(
@@ -186,12 +193,14 @@ def _value_differences(alignment: Alignment) -> tuple[tuple[Unit, Unit], ...]:
     return tuple(found)
 
 
-def _is_name_swap(swap: Swap) -> bool:
+def _is_name_swap(swap: Swap, in_order: float, is_one_language: bool) -> bool:
     kinds = {swap.a.kind, swap.b.kind}
     if kinds & set(_QUANTITY) or opposite(swap.a, swap.b):
         return False
     if swap.a.kind == swap.b.kind and (swap.a.kind in HARD or swap.a.kind == "name"):
         return True
+    if in_order < _LOOSE_WORDING or not is_one_language:
+        return False
     return swap.flanks == 2 and min(swap.a.weight, swap.b.weight) > 0.4  # noqa: PLR2004 (both sides; not a light word)
 
 

@@ -6,6 +6,7 @@ hardly sees any of them. The gate answers with readable reasons.
 
 from __future__ import annotations
 
+from memx.curator.align import opposite
 from memx.curator.features import Comparison
 from memx.curator.words import opposites
 from memx.record import record
@@ -26,7 +27,10 @@ _KIND_NAMES = {
     "code": "name",
     "name": "name",
 }
-_TURNED_WEIGHT = 1.3
+_TURNED_SHARE = 0.4  # of the aligned content on which both texts take a side
+_CLOSE_WORDING = (
+    0.25  # share of neighbours that stay neighbours; freer wording often turns a word round harmlessly
+)
 
 
 @record
@@ -52,10 +56,15 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
     found += [_veto(_KIND_NAMES.get(kind, kind), comparison, *pair) for kind, pair in comparison.hard.items()]
     found += [_veto("value", comparison, *pair) for pair in comparison.values]
     found += [_veto("wording", comparison, swap.a, swap.b) for swap in comparison.swaps]
+    if comparison.turned_share >= _TURNED_SHARE and comparison.alignment.in_order >= _CLOSE_WORDING:
+        found += [_veto("negation", comparison, *pair) for pair in comparison.turned]
+    if comparison.alignment.in_order >= _CLOSE_WORDING:
+        found += [Veto("opposite", axis, axis) for axis in comparison.axes if axis in opposites().strong]
     found += [
-        _veto("negation", comparison, *pair) for pair in comparison.turned if pair[0].weight >= _TURNED_WEIGHT
+        _veto("opposite", comparison, swap.a, swap.b)
+        for swap in comparison.alignment.swaps
+        if opposite(swap.a, swap.b)
     ]
-    found += [Veto("opposite", axis, axis) for axis in comparison.axes if axis in opposites().strong]
     return tuple(dict.fromkeys(found))
 
 

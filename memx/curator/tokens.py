@@ -51,6 +51,7 @@ _CLAUSE = re.compile(r"[;；。！？!?\n，、]|[.,:：](?=\s|$)|\s[—–-]+>?
 _SENTENCE = re.compile(r"[;；。！？!?\n]|\.(?=\s|$)")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_TORN = frozenset({"don", "doesn", "isn", "wasn", "won", "ll", "ve", "re"})
 _POSSESSIVE = re.compile(r"['’]s$")
 _SWITCHED = re.compile(
     r"\b(?:turn\w*|switch\w*|stays?|remains?|keep|kept|leave|be|defaults? to)\s(?:\w+\s)?$"
@@ -202,17 +203,19 @@ class _Reader:
         return self._blame(self.units)
 
     def _blame(self, units: list[Unit]) -> list[Unit]:
-        """Turn down what a clause speaks ill of: "fork deadlocks" is no advice for fork."""
-        bad = {
-            unit.clause
-            for unit in units
-            if unit.stance >= 0
-            and not self.clauses[unit.clause].is_else
-            and not words.trouble().isdisjoint(unit.keys)
-        }
-        return [
-            replace(unit, stance=-1) if unit.clause in bad and unit.stance >= 0 else unit for unit in units
-        ]
+        """Read what a clause speaks ill of: "fork deadlocks" turns down fork and leaves the rest of it open."""
+        bad: dict[int, int] = {}
+        for unit in units:
+            if unit.stance >= 0 and not words.trouble().isdisjoint(unit.keys):
+                bad[unit.clause] = max(unit.start, bad.get(unit.clause, 0))
+        return [self._blamed(unit, bad.get(unit.clause, -1)) for unit in units]
+
+    def _blamed(self, unit: Unit, trouble: int) -> Unit:
+        if trouble < 0 or unit.stance < 0 or self.clauses[unit.clause].is_else:
+            return unit
+        is_culprit = unit.start < trouble and (unit.kind in HARD or unit.kind in ("name", "number"))
+        stance = -1 if is_culprit else 0
+        return unit if stance == unit.stance else replace(unit, stance=stance)
 
     def _phrase(self, start: int) -> bool:
         end = self.phrases.get(start)
@@ -348,6 +351,8 @@ class _Reader:
 
     def _plain(self, raw: str, start: int, end: int, *, is_code: bool) -> None:
         low = words.fold(raw)
+        if low in _TORN:
+            return
         number = words.number_words(self.latin).get(low)
         if number is not None and not is_code:
             unit = _UNIT.match(self.text, end)
@@ -361,7 +366,7 @@ class _Reader:
                 self._axis_only(low, start, end)
             return
         key = words.stem(low, self.latin)
-        named = words.concepts(self.latin).get(key, ())
+        named = words.concepts_of(low, self.latin)
         self._word(raw, key, named, start, end, is_code=is_code)
         if low in words.label_words():
             self.last_word = (low, end, "label word")
@@ -376,7 +381,7 @@ class _Reader:
         )
 
     def _axis_only(self, low: str, start: int, end: int) -> None:
-        named = words.concepts(self.latin).get(words.stem(low, self.latin), ())
+        named = words.concepts_of(low, self.latin)
         if named and named[0] in words.opposites().side:
             self._add("word", named, start, end, weight=_LIGHT_WEIGHT)
 

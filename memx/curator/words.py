@@ -43,7 +43,7 @@ def _stem(word: str, lang: str) -> str:
             word = word[: -len(ending)]
             break
     if lang != "es":
-        if len(word) > _SHORTEST_STEM and word[-1] in "eyi":
+        if len(word) > _SHORTEST_STEM + 1 and word[-1] in "eyi":
             word = word[:-1]
         if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "sl":
             word = word[:-1]
@@ -84,10 +84,20 @@ def concepts(lang: str) -> dict[str, tuple[str, ...]]:
     for line in _lines(f"concepts.{lang}.txt"):
         name, _, words = line.partition(":")
         for word in fold(words).split():
-            key = stem(word, lang) if lang in LATIN else word
-            if name not in found.get(key, ()):
-                found[key] = (*found.get(key, ()), name)
+            for key in {word, stem(word, lang)} if lang in LATIN else {word}:
+                if name not in found.get(key, ()):
+                    found[key] = (*found.get(key, ()), name)
     return found
+
+
+def concepts_of(word: str, lang: str) -> tuple[str, ...]:
+    """Return the concepts of a folded Latin word: by its spelling, else by its stem when that is long enough."""
+    known = concepts(lang)
+    found = known.get(word)
+    if found is None:
+        key = stem(word, lang)
+        found = known.get(key) if len(key) > _SHORTEST_STEM else None
+    return found or ()
 
 
 @cache
