@@ -41,7 +41,7 @@ def merge_field(key: str, documents: tuple[Document, Document, Document], owns: 
 
 def merge_lead(base: str, ours: str, theirs: str) -> str:
     """Return the merged comment lines before a field: no comment of either side is lost."""
-    if ours == theirs or theirs == base:
+    if theirs in (ours, base):
         return ours
     if ours == base:
         return theirs
@@ -98,7 +98,7 @@ def _merge_time(key: str, ours: str, theirs: str) -> str | None:
     choose = min if key in _FIRST else max
     if _is_canonical_time(ours) and _is_canonical_time(theirs):
         return choose(ours, theirs)
-    from memx.timestamp import parse_time  # noqa: PLC0415 (canonical times need no datetime, which costs 2 ms)
+    from memx.timestamp import parse_time
 
     try:
         return choose(ours, theirs, key=lambda value: (parse_time(value), value))
@@ -130,7 +130,7 @@ def _merge_set(key: str, fields: tuple[Field | None, Field | None, Field | None]
 
 def _item_lines(item: str, texts: list[str]) -> str:
     base, ours, theirs = texts
-    if ours == theirs or theirs == base:
+    if theirs in (ours, base):
         chosen = ours or theirs
     elif ours == base:
         chosen = theirs or ours
@@ -186,7 +186,7 @@ def _with_value(key: str, value: str, owns: Three) -> str:
 def _revised(key: str, own: str, value: str | tuple[str, ...]) -> str:
     changed = _document(own).with_field(key, value)
     text = "".join(changed.block_lines)
-    return text if text else "".join(line + "\n" for line in format_field(key, value))
+    return text or "".join(line + "\n" for line in format_field(key, value))
 
 
 def _document(own: str) -> Document:

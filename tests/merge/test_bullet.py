@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memx.document import Document, find_conflict_marker
-from memx.merge import Labels, merge_bullets
+from memx.merge import merge_bullets
 
 ITEMS = st.sets(st.sampled_from(["alpha", "beta", "c++", "delta", "no", "redis", "日本"]), max_size=5)
 LINES = st.lists(st.sampled_from(["one", "two", "three", "", "  four", "---", "日本語"]), max_size=6)
@@ -130,7 +130,7 @@ def test_times_merge_by_rule() -> None:
 def test_both_rewrote_body_keeps_both_texts_between_markers() -> None:
     """Front matter is merged, both texts stand between git's markers with labels and size."""
     ours, theirs = bullet(tags=["a"], body="Ours.\n"), bullet(tags=["b"], body="Theirs.\n")
-    merged = merge_bullets(bullet(), ours, theirs, labels=Labels("HEAD", "base", "feature"), marker_size=9)
+    merged = merge_bullets(bullet(), ours, theirs, labels=("HEAD", "base", "feature"), marker_size=9)
     assert not merged.clean
     assert merged.data.endswith(b"---\n<<<<<<<<< HEAD\nOurs.\n=========\nTheirs.\n>>>>>>>>> feature\n")
     assert b"tags:\n  - a\n  - b\n" in merged.data

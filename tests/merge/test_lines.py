@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +27,12 @@ def test_matching_blocks_are_equal_and_in_order(base: list[str], side: list[str]
 @given(LINES, LINES, LINES)
 def test_sides_can_be_read_back_from_conflicts(base: list[str], ours: list[str], theirs: list[str]) -> None:
     """With one side unchanged the merge is the other; swapped sides swap the conflicts alone."""
-    assert sum((c for c in merge_lines(base, base, theirs) if isinstance(c, list)), []) == theirs
+    assert (
+        functools.reduce(
+            operator.iadd, (c for c in merge_lines(base, base, theirs) if isinstance(c, list)), []
+        )
+        == theirs
+    )
     swapped = [c[::-1] if isinstance(c, tuple) else c for c in merge_lines(base, theirs, ours)]
     assert merge_lines(base, ours, theirs) == swapped
 
@@ -43,4 +51,4 @@ def test_large_rewrites_need_no_large_table() -> None:
     """Thousands of repeated lines on both sides stay quick and lose nothing."""
     base = ["a\n", "b\n"] * 3000
     ours = ["b\n", "c\n"] * 3000
-    assert sum(merge_lines(base, ours, base), []) == ours
+    assert functools.reduce(operator.iadd, merge_lines(base, ours, base), []) == ours

@@ -67,9 +67,9 @@ def run_doctor(invocation: Invocation) -> int:
 
 def run_reindex(invocation: Invocation, *, rebuild: bool) -> int:
     """Bring the index up to the files, or build it anew."""
-    from memx.app.reindex import reindex
+    from memx.app.index import refresh_index
 
-    done = reindex(invocation.project, rebuild=rebuild)
+    done = refresh_index(invocation.project, rebuild=rebuild)
     document = {"bullets": done.bullets, "embedded": done.embedded}
     invocation.emit(document, [f"{done.bullets} bullets, {done.embedded} embedded anew"])
     invocation.problems(done.problems)
