@@ -13,15 +13,14 @@ from tantivy import Occur, Query
 from memx.errors import IndexUnavailableError
 from memx.index import packed as packing
 from memx.index.analysis import fold
-from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from memx.index.analysis import Term
     from memx.index.packed import PackedBullet
+    from memx.index.query import Filters, LexicalQuery
 
 SCHEMA_VERSION = f"1.{packing.PACKED_VERSION}"
 """Changes whenever the fields, the analysis or the packed form change: part of the manifest."""
@@ -37,29 +36,6 @@ STEM_BOOST = 0.5
 PIECE_BOOST = 0.3
 META_BOOST = 1.0
 FUZZY_BOOST = 0.3
-
-
-@record
-class Filters:
-    """Which bullets may be candidates at all: facets that must be there, and that must not."""
-
-    required: tuple[str, ...] = ()
-    forbidden: tuple[str, ...] = ()
-
-    def admit(self, bullet: PackedBullet) -> bool:
-        """Return whether a bullet passes."""
-        facets = bullet.facets
-        return all(f in facets for f in self.required) and not any(f in facets for f in self.forbidden)
-
-
-@record
-class LexicalQuery:
-    """What a lexical index is asked for: terms, canonical names, spellings to try, filters."""
-
-    terms: tuple[Term, ...]
-    names: tuple[str, ...] = ()
-    fuzzy: tuple[tuple[str, int], ...] = ()
-    filters: Filters = Filters()
 
 
 def make_stem() -> Any:
@@ -119,6 +95,10 @@ class LexicalIndex:
         return cls(tantivy.Index(_make_schema()))
 
     @property
+    def _is_pristine(self) -> bool:
+        return bool(self._searcher.doc_freq("facet", "bullet") == self._searcher.num_docs)
+
+    @property
     def size(self) -> int:
         """The number of bullets."""
         return int(self._searcher.num_docs)
@@ -148,6 +128,8 @@ class LexicalIndex:
 
     def count(self, view: str, term: str) -> int:
         """Return how many bullets hold a term (document frequency without deleted ones)."""
+        if self._is_pristine:  # nothing was deleted, so the dictionary's own count is right
+            return int(self._searcher.doc_freq(view, term))
         query = Query.term_query(self._schema, view, term, "basic")
         return int(self._search(query, 1, count=True).count or 0)
 

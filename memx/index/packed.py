@@ -12,6 +12,7 @@ from binascii import crc32
 
 from memx.errors import IndexUnavailableError
 from memx.index.aliases import canonical
+from memx.index.dense.text import embedding_key, embedding_text
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -68,6 +69,7 @@ class PackedBullet:
         """Return the terms that filters look for."""
         tags = tuple(f"tag:{tag.casefold()}" for tag in self.tags)
         return (
+            "bullet",
             f"id:{self.id}",
             f"section:{self.section}",
             f"type:{self.type}",
@@ -78,25 +80,12 @@ class PackedBullet:
         )
 
 
-def embedding_text(title: str, text: str) -> str:
-    """Return the text whose vector stands for a bullet."""
-    return f"{title}\n{text}" if title else text
-
-
-def vector_key(text: str) -> bytes:
-    """Return the key of a text's vector: 16 bytes of its SHA-256."""
-    from _sha256 import sha256  # hashlib costs 2 ms and OpenSSL for the same digest
-
-    digest: bytes = sha256(text.encode("utf-8", "replace")).digest()
-    return digest[:16]
-
-
 def pack(
     stored: StoredBullet, analyser: Analyser, stat: tuple[int, int, int, int] = NO_STAT
 ) -> PackedBullet:
     """Analyse a bullet once for all searches to come."""
     bullet = stored.bullet
-    text = embedding_text(bullet.title, bullet.text)
+    text = embedding_text(bullet)
     exact, stems, length = analyser.views(text)
     names = (*bullet.tags, *bullet.tools, *bullet.entities)
     meta = dict.fromkeys(filter(None, map(canonical, names)))
@@ -106,7 +95,7 @@ def pack(
         store=stored.store,
         archived=stored.archived,
         stat=stat,
-        vector_key=vector_key(text),
+        vector_key=embedding_key(text),
         exact=exact,
         stems=stems,
         meta=f" {' '.join(meta)} ",

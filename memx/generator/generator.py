@@ -1,0 +1,244 @@
+"""Retrieval: candidates from the index, four layers, the formula, and the order of the hits.
+
+Candidates are gathered by words and by meaning, scored by every layer, and cut
+by relevance before decay is applied: age then orders what is relevant, and
+cannot bury the one old bullet that answers under fresh ones that do not.
+"""
+
+from __future__ import annotations
+
+from memx.errors import IndexUnavailableError
+from memx.generator import fusion
+from memx.generator.exact import ExactMatcher
+from memx.generator.fuzzy import FuzzyMatcher
+from memx.generator.metadata import MetadataMatcher
+from memx.generator.query import make_query
+from memx.generator.scopes import is_visible, scope_boost
+from memx.generator.spelling import allowed_edits
+from memx.index.analysis import WORD
+from memx.index.query import NO_FILTERS, Filters, LexicalQuery
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from memx.config import GeneratorConfig
+    from memx.generator.query import Query
+    from memx.generator.scopes import Viewer
+    from memx.generator.vector import VectorSearcher
+    from memx.index.analysis import Analyser, Term
+    from memx.index.packed import PackedBullet
+    from memx.index.snapshot import Snapshot
+
+CANDIDATES = 60
+"""How many bullets are taken by words, and as many by meaning, before they are scored."""
+
+RELEVANCE_CUT = 0.9
+"""Decay may reorder the best `max_results` bullets by relevance, and those that are nearly as relevant as
+the last of them: at least this share of its relevance."""
+
+MIN_RELEVANCE = 0.08
+"""A blended score below this is a coincidence, not an answer."""
+
+
+@record
+class Scored:
+    """A bullet with every factor of its score; `relevance` is the score without decay."""
+
+    bullet: PackedBullet
+    l1: float
+    l2: float
+    l3: float
+    semantic: float
+    keyword: float
+    blended: float
+    decay: float
+    recency_boost: float
+    scope_boost: float
+    score: float
+
+    @property
+    def relevance(self) -> float:
+        """The score without decay."""
+        return self.blended * self.recency_boost * self.scope_boost
+
+
+@record
+class Ranking:
+    """Hits in order, and the layers that failed with the reason why."""
+
+    hits: tuple[Scored, ...]
+    degraded: tuple[str, ...] = ()
+
+
+@record
+class Engines:
+    """The four layers; None: the layer is absent."""
+
+    exact: ExactMatcher | None
+    fuzzy: FuzzyMatcher | None
+    metadata: MetadataMatcher | None
+    vector: VectorSearcher | None
+
+
+def default_engines(vector: VectorSearcher | None = None) -> Engines:
+    """Return the engines that a search uses."""
+    return Engines(ExactMatcher(), FuzzyMatcher(), MetadataMatcher(), vector)
+
+
+class Generator:
+    """Ranks the bullets of several snapshots for one viewer at one time."""
+
+    def __init__(
+        self,
+        snapshots: Sequence[Snapshot],
+        analyser: Analyser,
+        config: GeneratorConfig,
+        viewer: Viewer,
+        engines: Engines,
+        *,
+        now: float,
+        decay: Callable[[PackedBullet], float],
+        filters: Filters = NO_FILTERS,
+    ) -> None:
+        """Take all that a ranking depends on as values; `decay` gives a bullet's weight in 0-1."""
+        self._snapshots = snapshots
+        self._analyser = analyser
+        self._config = config
+        self._viewer = viewer
+        self._engines = engines
+        self._now = now
+        self._decay = decay
+        self._filters = filters
+        self._failures: dict[str, str] = {}
+
+    def rank(self, text: str, *, path: str = "", limit: int | None = None) -> Ranking:
+        """Return the hits for a query, best first, at most `limit` (default: the configured number)."""
+        limit = self._config.max_results if limit is None else limit
+        query = make_query(text, self._analyser, self._count, self._size(), path=path)
+        scored = self.score(query, self._candidates(query))
+        relevant = sorted(
+            (s for s in scored if s.blended >= MIN_RELEVANCE), key=lambda s: (-s.relevance, s.bullet.id)
+        )
+        pool = cut(relevant, limit)
+        pool.sort(key=lambda s: (-s.score, -s.relevance, s.bullet.id, s.bullet.path))
+        return Ranking(tuple(pool[:limit]), self.degraded)
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """What was missing so far, as `layer: reason`."""
+        return tuple(f"{layer}: {reason}" for layer, reason in sorted(self._failures.items()))
+
+    def query(self, text: str, *, path: str = "") -> Query:
+        """Return a query as the layers see it."""
+        return make_query(text, self._analyser, self._count, self._size(), path=path)
+
+    def score(self, query: Query, bullets: Sequence[PackedBullet]) -> list[Scored]:
+        """Return the bullets with all factors of their scores, in the given order."""
+        layers = [self._layer(name, query, bullets) for name in ("l1", "l2", "l3", "l4")]
+        absent = frozenset(self._absent())
+        return [
+            self._fuse(bullet, row, absent) for bullet, row in zip(bullets, zip(*layers, strict=True), strict=True)
+        ]
+
+    # Candidates
+
+    def _candidates(self, query: Query) -> list[PackedBullet]:
+        filters = self._visible_filters()
+        asked = LexicalQuery(self._telling_terms(query), query.names, self._misspelt(query), filters)
+        found: dict[tuple[str, str], PackedBullet] = {}
+        for snapshot in self._snapshots:
+            for bullet in snapshot.candidates(asked, CANDIDATES):
+                found[(bullet.store, bullet.path)] = bullet
+        for bullet in self._near(query, filters):
+            found[(bullet.store, bullet.path)] = bullet
+        return [found[key] for key in sorted(found)]
+
+    def _telling_terms(self, query: Query) -> tuple[Term, ...]:
+        telling = tuple(w.term for w in query.terms if not w.is_stopword)
+        return telling or tuple(w.term for w in query.terms)
+
+    def _misspelt(self, query: Query) -> tuple[tuple[str, int], ...]:
+        return tuple(
+            (w.term.exact, allowed_edits(w.term.exact))
+            for w in query.terms
+            if w.term.kind == WORD and not w.is_stopword and allowed_edits(w.term.exact)
+        )
+
+    def _near(self, query: Query, filters: Filters) -> list[PackedBullet]:
+        """Return the nearest bullets by meaning; the vectors of other branches' bullets are passed over."""
+        vector = self._engines.vector
+        if vector is None:
+            return []
+        try:
+            if not vector.prepare(query.text):
+                return []
+            limit = CANDIDATES
+            while True:
+                keys = vector.nearest(limit)
+                found = [b for snapshot in self._snapshots for b in snapshot.with_keys(keys, filters)]
+                if len(found) >= CANDIDATES // 2 or len(keys) < limit:
+                    return found
+                limit *= 4
+        except IndexUnavailableError:
+            raise
+        except Exception as error:  # noqa: BLE001 (a broken layer must not take the others with it)
+            self._failures["l4"] = _reason(error)
+            return []
+
+    def _visible_filters(self) -> Filters:
+        scopes = {scope for snapshot in self._snapshots for scope in snapshot.scopes}
+        hidden = sorted(f"scope:{scope}" for scope in scopes if not is_visible(scope, self._viewer))
+        return Filters(self._filters.required, (*self._filters.forbidden, *hidden))
+
+    def _count(self, view: str, term: str) -> int:
+        return sum(snapshot.count(view, term) for snapshot in self._snapshots)
+
+    def _size(self) -> int:
+        return sum(snapshot.size for snapshot in self._snapshots)
+
+    # Scores
+
+    def _layer(self, name: str, query: Query, bullets: Sequence[PackedBullet]) -> list[float]:
+        try:
+            return self._layer_scores(name, query, bullets)
+        except Exception as error:  # noqa: BLE001 (a broken layer must not take the others with it)
+            self._failures[name] = _reason(error)
+            return [0.0] * len(bullets)
+
+    def _layer_scores(self, name: str, query: Query, bullets: Sequence[PackedBullet]) -> list[float]:
+        engines = self._engines
+        if name == "l4":
+            vector = engines.vector
+            return [0.0 if vector is None or "l4" in self._failures else vector.score(b) for b in bullets]
+        matcher = {"l1": engines.exact, "l2": engines.fuzzy, "l3": engines.metadata}[name]
+        return [0.0 if matcher is None else matcher.score(query, bullet) for bullet in bullets]
+
+    def _absent(self) -> set[str]:
+        engines = self._engines
+        pairs = (("l1", engines.exact), ("l2", engines.fuzzy), ("l3", engines.metadata), ("l4", engines.vector))
+        return {name for name, engine in pairs if engine is None} | self._failures.keys()
+
+    def _fuse(
+        self, bullet: PackedBullet, layers: tuple[float, float, float, float], absent: frozenset[str]
+    ) -> Scored:
+        decay = self._decay(bullet)
+        recency = fusion.recency_boost(self._now, bullet.created, bullet.accepted, self._config)
+        scope = scope_boost(bullet.scope, self._viewer, self._config)
+        fused = fusion.fuse(
+            *layers, decay=decay, recency_boost=recency, scope_boost=scope, config=self._config, absent=absent
+        )
+        return Scored(bullet, *layers, fused.keyword, fused.blended, decay, recency, scope, fused.final)
+
+
+def cut(relevant: list[Scored], limit: int) -> list[Scored]:
+    """Return the bullets among which decay may choose; `relevant` is sorted by relevance, best first."""
+    if len(relevant) <= limit or limit <= 0:
+        return relevant[: max(limit, 0)]
+    least = RELEVANCE_CUT * relevant[limit - 1].relevance
+    return [scored for scored in relevant if scored.relevance >= least]
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,0 +1,47 @@
+"""L3: what the bullet is about by its metadata: tools, entities, tags and anchors (0-10)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.generator.query import Query
+    from memx.index.packed import PackedBullet
+
+METADATA_MAX = 10.0
+
+FILE_CREDIT = 1.0
+FOLDER_CREDIT = 0.5
+"""Credit of an anchor that is the given file, or that lies in its folder or names the folder."""
+
+
+class MetadataMatcher:
+    """Scores the overlap of the names in the query with the names on the bullet."""
+
+    def score(self, query: Query, bullet: PackedBullet) -> float:
+        """Return 0-10: the larger of the names' Jaccard index and the anchors' nearness."""
+        return METADATA_MAX * max(jaccard(query, bullet), nearness(query.path, bullet.anchors))
+
+
+def jaccard(query: Query, bullet: PackedBullet) -> float:
+    """Return |names of query and bullet| / |names of query or bullet|."""
+    if not query.names:
+        return 0.0
+    names = frozenset(bullet.meta.split())
+    mentioned = frozenset(query.names)
+    both = len(names & mentioned)
+    return both / len(names | mentioned) if both else 0.0
+
+
+def nearness(path: str, anchors: tuple[str, ...]) -> float:
+    """Return 1 when an anchor names the file, a half when it names its folder or a neighbour, else 0."""
+    if not path:
+        return 0.0
+    folder = path.rpartition("/")[0]
+    best = 0.0
+    for anchor in anchors:
+        place = anchor.partition("#")[0].partition(":")[0].rstrip("/")
+        if place == path:
+            return FILE_CREDIT
+        if folder and (place.rpartition("/")[0] == folder or path.startswith(f"{place}/")):
+            best = FOLDER_CREDIT
+    return best

@@ -1,0 +1,47 @@
+"""Edit distance with transpositions, cut off early: is this word a slip of that one?"""
+
+from __future__ import annotations
+
+ONE_EDIT_CHARS = 4
+TWO_EDITS_CHARS = 8
+
+
+def allowed_edits(word: str) -> int:
+    """Return how many edits a word of this length forgives: 0 below 4 letters, 1 below 8, else 2."""
+    if len(word) < ONE_EDIT_CHARS or not word.isalpha():
+        return 0
+    return 1 if len(word) < TWO_EDITS_CHARS else 2
+
+
+def edit_distance(first: str, second: str, limit: int) -> int:
+    """Return the optimal string alignment distance, or limit + 1 when it is larger than the limit."""
+    if abs(len(first) - len(second)) > limit:
+        return limit + 1
+    start = 0
+    shortest = min(len(first), len(second))
+    while start < shortest and first[start] == second[start]:
+        start += 1
+    end = 0
+    while end < shortest - start and first[-1 - end] == second[-1 - end]:
+        end += 1
+    first, second = first[start : len(first) - end], second[start : len(second) - end]
+    if not first or not second:
+        return min(len(first) + len(second), limit + 1)
+    if limit == 1:
+        is_slip = len(first) == len(second) == 1 or (len(first) == 2 == len(second) and first == second[::-1])
+        return 1 if is_slip else 2
+    return min(_table_distance(first, second), limit + 1)
+
+
+def _table_distance(first: str, second: str) -> int:
+    before: list[int] = []
+    last = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
+        row = [i]
+        for j, b in enumerate(second, 1):
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == second[j - 2] and first[i - 2] == b:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        before, last = last, row
+    return last[-1]

@@ -1,0 +1,355 @@
+"""The derived index of one store: opened, checked against the files, refreshed, rebuilt.
+
+The files are the only truth. Whatever is wrong with the cache (missing, damaged,
+written by another version, locked by another process, not writable) a snapshot
+answers with what the files say: from the index when it can be brought up to
+date at once, else from the index with the changed files laid over it, else
+from the files alone.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from memx.errors import FrontMatterError, IndexUnavailableError, StoreError
+from memx.index import freshness, manifest
+from memx.index.analysis import Analyser, piece_of_plural
+from memx.index.freshness import STAT_ALL_LIMIT
+from memx.index.linear import LinearIndex
+from memx.index.manifest import Head
+from memx.index.packed import pack
+from memx.index.snapshot import Snapshot
+from memx.model import Problem, StoredBullet
+from memx.record import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from memx.index.freshness import Stat
+    from memx.index.lexical import LexicalIndex
+    from memx.index.manifest import FileState
+    from memx.index.packed import PackedBullet
+    from memx.model import Bullet
+
+OVERLAY_LIMIT = 500
+"""More changed files than this are indexed in memory rather than scanned."""
+
+FULL_CHECK_SECONDS = 2.0
+
+
+@record
+class IndexPlace:
+    """Where a store and its cache lie, and what the store is called in answers.
+
+    `root` is the store's folder (`.memx`); `git_files` are git's index and
+    HEAD of its work tree, whose stats belong to the stamp; an empty
+    `cache_dir` means that nothing can be written.
+    """
+
+    root: str
+    cache_dir: str
+    store: str = "project"
+    git_files: tuple[str, ...] = ()
+
+
+@record
+class RefreshOutcome:
+    """What a refresh did: counts of files and what is wrong with some of them."""
+
+    indexed: int
+    removed: int
+    rebuilt: bool
+    problems: tuple[Problem, ...] = ()
+
+
+@record
+class Changes:
+    """What differs between the files and a generation: `files` is the new table, `bullets` the new ones."""
+
+    bullets: tuple[PackedBullet, ...]
+    gone: tuple[str, ...]
+    files: dict[str, FileState]
+    problems: tuple[Problem, ...]
+    touched: bool
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The paths whose indexed form no longer holds."""
+        return frozenset(self.gone) | {bullet.path for bullet in self.bullets}
+
+
+class Index:
+    """The index of one store."""
+
+    def __init__(self, place: IndexPlace, *, parse: Callable[..., Bullet] | None = None) -> None:
+        """Remember the place; nothing is opened yet. `parse` reads a file's bytes (default: the codec)."""
+        self._place = place
+        self._parse = parse
+        self._analyser: Analyser | None = None
+
+    # Reading
+
+    def snapshot(self, *, fresh: bool = False) -> Snapshot:
+        """Return what the files say now, without ever waiting for a writer.
+
+        With `fresh` every file is checked, however many there are.
+        """
+        try:
+            return self._snapshot(fresh=fresh)
+        except IndexUnavailableError:
+            pass
+        try:
+            if self.rebuild(wait=False) is not None:
+                return self._snapshot(fresh=False)
+        except (IndexUnavailableError, StoreError):
+            pass
+        return self._from_files()
+
+    def _snapshot(self, *, fresh: bool) -> Snapshot:
+        generation, head = self._open_manifest()
+        stamp = None
+        if head.file_count > STAT_ALL_LIMIT and not fresh:
+            stamp = freshness.make_stamp(self._place.root, self._place.git_files)
+            if stamp == head.stamp:
+                lexical = self._open_lexical(generation)
+                due = time.time() - head.checked > FULL_CHECK_SECONDS
+                return Snapshot(lexical, head.scopes, head.problems, check_due=due, checks_hits=True)
+        files = manifest.load_files(generation)
+        changes = self._changes(files, head)
+        if not changes.touched:
+            lexical = self._open_lexical(generation)
+            if stamp is not None:
+                self._remember_stamp(generation, head, stamp)
+            return Snapshot(lexical, head.scopes, head.problems)
+        if self._apply(generation, head, changes, wait=False):
+            generation, head = self._open_manifest()
+            return Snapshot(self._open_lexical(generation), head.scopes, head.problems)
+        return self._overlaid(self._open_lexical(generation), head, changes)
+
+    def _overlaid(self, lexical: LexicalIndex, head: Head, changes: Changes) -> Snapshot:
+        scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
+        overlay = self._in_memory(changes.bullets)
+        return Snapshot(
+            lexical,
+            tuple(sorted(scopes)),
+            changes.problems,
+            overlay=overlay,
+            masked=tuple(sorted(changes.paths)),
+            check_due=True,
+        )
+
+    def _from_files(self) -> Snapshot:
+        changes = self._changes({}, None)
+        scopes = tuple(sorted({bullet.scope for bullet in changes.bullets}))
+        return Snapshot(self._in_memory(changes.bullets), scopes, changes.problems, check_due=True)
+
+    def _in_memory(self, bullets: tuple[PackedBullet, ...]) -> LexicalIndex | LinearIndex:
+        if len(bullets) <= OVERLAY_LIMIT:
+            return LinearIndex(bullets)
+        try:
+            index: LexicalIndex = _load_lexical().LexicalIndex.in_memory()
+            index.apply(bullets, bulk=True)
+        except IndexUnavailableError:
+            return LinearIndex(bullets)
+        return index
+
+    # Writing
+
+    def refresh(self, *, wait: bool = True) -> RefreshOutcome | None:
+        """Bring the index up to date; None when another process is at it and `wait` is False."""
+        try:
+            generation, head = self._open_manifest()
+            files = manifest.load_files(generation)
+            self._open_lexical(generation)
+        except IndexUnavailableError:
+            return self.rebuild(wait=wait)
+        stamp = freshness.make_stamp(self._place.root, self._place.git_files)
+        changes = self._changes(files, head)
+        if not changes.touched:
+            self._remember_stamp(generation, head, stamp)
+        elif not self._apply(generation, head, changes, wait=wait):
+            return None
+        return RefreshOutcome(len(changes.bullets), len(changes.gone), False, changes.problems)
+
+    def rebuild(self, *, wait: bool = True) -> RefreshOutcome | None:
+        """Index every file into a new generation and swap it in; None as for `refresh`.
+
+        Raises IndexUnavailableError when the cache cannot be written.
+        """
+        with _Writing(self._place.cache_dir, wait=wait) as is_held:
+            if not is_held:
+                return None
+            return self._rebuild()
+
+    def _rebuild(self) -> RefreshOutcome:
+        lexical = _load_lexical()
+        name = manifest.next_generation(self._place.cache_dir)
+        folder = os.path.join(self._place.cache_dir, name)
+        stamp = freshness.make_stamp(self._place.root, self._place.git_files)
+        changes = self._changes({}, None)
+        try:
+            os.makedirs(os.path.join(folder, manifest.LEXICAL))
+            index = lexical.LexicalIndex.create(os.path.join(folder, manifest.LEXICAL))
+            index.apply(changes.bullets, bulk=True)
+            manifest.save_files(folder, changes.files)
+            head = Head(lexical.TANTIVY_VERSION, lexical.SCHEMA_VERSION, stamp, time.time())
+            manifest.save_head(folder, _with_changes(head, changes))
+            manifest.swap_generation(self._place.cache_dir, name)
+        except (IndexUnavailableError, OSError) as error:
+            manifest.remove_tree(folder)
+            raise IndexUnavailableError(f"the index cannot be built: {error}") from error
+        return RefreshOutcome(len(changes.bullets), 0, True, changes.problems)
+
+    def _apply(self, generation: str, head: Head, changes: Changes, *, wait: bool) -> bool:
+        """Write changes into a generation; False when that is not possible now."""
+        try:
+            with _Writing(self._place.cache_dir, wait=wait) as is_held:
+                if not is_held or manifest.current_generation(self._place.cache_dir) != generation:
+                    return False
+                stamp = freshness.make_stamp(self._place.root, self._place.git_files)
+                if changes.paths:
+                    lexical = self._open_lexical(generation)
+                    lexical.apply(changes.bullets, sorted(changes.paths))
+                manifest.save_files(generation, changes.files)
+                manifest.save_head(
+                    generation, _with_changes(replace(head, stamp=stamp, checked=time.time()), changes)
+                )
+        except IndexUnavailableError:
+            return False
+        return True
+
+    def _remember_stamp(self, generation: str, head: Head, stamp: freshness.Stamp) -> None:
+        try:
+            manifest.save_head(generation, replace(head, stamp=stamp, checked=time.time()))
+        except IndexUnavailableError:
+            return  # a cache that cannot be written is checked again next time
+
+    # Parts
+
+    def _open_manifest(self) -> tuple[str, Head]:
+        generation = manifest.current_generation(self._place.cache_dir) if self._place.cache_dir else None
+        if generation is None:
+            raise IndexUnavailableError("there is no index yet")
+        lexical = _load_lexical()
+        head = manifest.load_head(generation)
+        if (head.tantivy, head.schema) != (lexical.TANTIVY_VERSION, lexical.SCHEMA_VERSION):
+            raise IndexUnavailableError("the index is of another version")
+        return generation, head
+
+    def _open_lexical(self, generation: str) -> LexicalIndex:
+        folder = os.path.join(generation, manifest.LEXICAL)
+        opened: LexicalIndex = _load_lexical().LexicalIndex.open(folder)
+        return opened
+
+    def _changes(self, known: dict[str, FileState], head: Head | None) -> Changes:
+        read_ns = freshness.now_ns()
+        found = freshness.stat_files(self._place.root)
+        suspects, gone = freshness.difference(known, found)
+        bullets: list[PackedBullet] = []
+        files = {path: state for path, state in known.items() if path in found}
+        problems = {problem.path: problem for problem in (head.problems if head else ()) if problem.path in found}
+        for path in suspects:
+            data = self._read(path)
+            if data is None:
+                gone.append(path)
+                files.pop(path, None)
+                continue
+            digest = _digest(data)
+            state = (freshness.proven(found[path], read_ns), digest)
+            is_same = path in known and known[path][1] == digest
+            files[path] = state
+            if is_same:
+                continue
+            problems.pop(path, None)
+            try:
+                bullets.append(self._pack(path, data, found[path]))
+            except FrontMatterError as error:
+                problems[path] = Problem(error.message, path, error.line, error.hint or "")
+                gone.append(path)
+        touched = files != known or bool(gone)
+        return Changes(
+            tuple(bullets), tuple(sorted(gone)), files, tuple(problems[path] for path in sorted(problems)), touched
+        )
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            with open(os.path.join(self._place.root, path), "rb") as file:
+                return file.read()
+        except OSError:
+            return None
+
+    def _pack(self, path: str, data: bytes, state: Stat) -> PackedBullet:
+        if self._parse is None:
+            from memx.store.codec import parse_bullet
+
+            self._parse = parse_bullet
+        bullet = self._parse(data, path=path)
+        stored = StoredBullet(bullet, path, self._place.store, path.startswith("archive/"))
+        return pack(stored, self.analyser, state)
+
+    @property
+    def analyser(self) -> Analyser:
+        """The analyser of this process: with tantivy's stemmers, or a poor man's without."""
+        if self._analyser is None:
+            self._analyser = make_analyser()
+        return self._analyser
+
+
+def make_analyser() -> Analyser:
+    """Return an analyser with tantivy's stemmers; without tantivy plurals alone are understood."""
+    try:
+        return Analyser(_load_lexical().make_stem())
+    except IndexUnavailableError:
+        return Analyser(lambda word: (piece_of_plural(word),))
+
+
+def _load_lexical() -> Any:
+    try:
+        from memx.index import lexical
+    except ImportError as error:
+        raise IndexUnavailableError(f"tantivy cannot be loaded: {error}") from error
+    return lexical
+
+
+def _digest(data: bytes) -> bytes:
+    """Return the digest of a file's content."""
+    from _sha256 import sha256
+
+    digest: bytes = sha256(data).digest()
+    return digest[:16]
+
+
+def _with_changes(head: Head, changes: Changes) -> Head:
+    scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
+    return replace(
+        head, file_count=len(changes.files), scopes=tuple(sorted(scopes)), problems=changes.problems
+    )
+
+
+class _Writing:
+    """The right to write a cache, held by one process at a time; entering says whether it was got."""
+
+    def __init__(self, cache_dir: str, *, wait: bool) -> None:
+        self._cache_dir = cache_dir
+        self._wait = wait
+
+    def __enter__(self) -> bool:
+        from memx.store.lock import Lock
+
+        if not self._cache_dir:
+            raise IndexUnavailableError("no folder for the index can be written")
+        try:
+            os.makedirs(self._cache_dir, exist_ok=True)
+            self._lock = Lock(os.path.join(self._cache_dir, "lock"))
+            if self._wait:
+                self._lock.acquire()
+                return True
+            return self._lock.try_acquire()
+        except (OSError, StoreError) as error:
+            raise IndexUnavailableError(f"the index cannot be written: {error}") from error
+
+    def __exit__(self, *exception: object) -> None:
+        self._lock.release()

@@ -1,0 +1,162 @@
+"""What an index generation was made from, and whether this program can use it.
+
+    cache_dir/CURRENT            "gen-3\n": swapped by one rename
+    cache_dir/gen-3/lexical/     tantivy's files
+    cache_dir/gen-3/head         Head: small, read by every search
+    cache_dir/gen-3/files        {path: FileState}: read when files are checked
+
+Both files are marshalled values behind a checksum. A generation is written
+before its manifest is: after a kill the manifest is older than the index, and
+the same files are merely indexed once more.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+from binascii import crc32
+
+from memx.errors import IndexUnavailableError
+from memx.model import Problem
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MANIFEST_VERSION = 1
+CURRENT = "CURRENT"
+LEXICAL = "lexical"
+
+FileState = tuple[tuple[int, int, int, int], bytes]
+"""(stat, digest): stat as in PackedBullet, digest the first 16 bytes of the file's SHA-256."""
+
+
+@record
+class Head:
+    """The small part: versions, the stamp of the last full check, scopes in use, broken files."""
+
+    tantivy: str
+    schema: str
+    stamp: tuple[tuple[str, int, int, int], ...] = ()
+    checked: float = 0.0
+    file_count: int = 0
+    scopes: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    fingerprint: str = ""
+    version: int = MANIFEST_VERSION
+
+
+def current_generation(cache_dir: str) -> str | None:
+    """Return the folder of the generation in use, None when there is none."""
+    try:
+        with open(os.path.join(cache_dir, CURRENT), encoding="ascii") as file:
+            name = file.read(64).strip()
+    except (OSError, ValueError):
+        return None
+    folder = os.path.join(cache_dir, name)
+    return folder if name.startswith("gen-") and name[4:].isdigit() and os.path.isdir(folder) else None
+
+
+def next_generation(cache_dir: str) -> str:
+    """Return the name of a generation that does not exist yet."""
+    taken = [int(name[4:]) for name in _list(cache_dir) if name.startswith("gen-") and name[4:].isdigit()]
+    return f"gen-{max(taken, default=0) + 1}"
+
+
+def swap_generation(cache_dir: str, name: str) -> None:
+    """Make a finished generation the current one and remove the others; readers keep what they opened."""
+    write_file(os.path.join(cache_dir, CURRENT), f"{name}\n".encode("ascii"))
+    for other in _list(cache_dir):
+        if other.startswith("gen-") and other != name:
+            remove_tree(os.path.join(cache_dir, other))
+
+
+def remove_tree(folder: str) -> None:
+    """Remove a folder of the cache; what cannot be removed is left for the next time."""
+    from shutil import rmtree
+
+    rmtree(folder, ignore_errors=True)
+
+
+def load_head(generation: str) -> Head:
+    """Read the head; raises IndexUnavailableError when it is missing, damaged or of another version."""
+    values = _load(os.path.join(generation, "head"))
+    try:
+        *plain, problems, fingerprint, version = values
+        head = Head(*plain, tuple(Problem(*p) for p in problems), fingerprint, version)
+    except (TypeError, ValueError) as error:
+        raise IndexUnavailableError("the index manifest is of another version") from error
+    if head.version != MANIFEST_VERSION:
+        raise IndexUnavailableError("the index manifest is of another version")
+    return head
+
+
+def save_head(generation: str, head: Head) -> None:
+    """Write the head."""
+    problems = tuple((p.message, p.path, p.line, p.hint) for p in head.problems)
+    _save(
+        os.path.join(generation, "head"),
+        (
+            head.tantivy,
+            head.schema,
+            head.stamp,
+            head.checked,
+            head.file_count,
+            head.scopes,
+            problems,
+            head.fingerprint,
+            head.version,
+        ),
+    )
+
+
+def load_files(generation: str) -> dict[str, FileState]:
+    """Read the states of all files; raises IndexUnavailableError."""
+    files = _load(os.path.join(generation, "files"))
+    if not isinstance(files, dict):
+        raise IndexUnavailableError("the index manifest is damaged")
+    return files
+
+
+def save_files(generation: str, files: dict[str, FileState]) -> None:
+    """Write the states of all files."""
+    _save(os.path.join(generation, "files"), files)
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Replace a file of the cache atomically, without fsync: a cache can be rebuilt."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise IndexUnavailableError(f"the index cannot be written: {error.strerror}", path=path) from error
+
+
+def _list(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _load(path: str) -> Any:
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise IndexUnavailableError("the index manifest is missing", path=path) from error
+    body = data[4:]
+    if crc32(body) != int.from_bytes(data[:4], "little"):
+        raise IndexUnavailableError("the index manifest is damaged", path=path)
+    try:
+        return marshal.loads(body)
+    except (ValueError, EOFError, TypeError) as error:
+        raise IndexUnavailableError("the index manifest is damaged", path=path) from error
+
+
+def _save(path: str, value: object) -> None:
+    data = marshal.dumps(value)
+    write_file(path, crc32(data).to_bytes(4, "little") + data)
