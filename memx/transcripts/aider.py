@@ -24,8 +24,7 @@ HISTORY_FILE = ".aider.chat.history.md"
 _CHAT = re.compile(r"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
 _NOISE = re.compile(
     r"(?:aider\b|Aider v|Model: |Main model: |Weak model: |Editor model: |Git repo: |Repo-map: |Tokens: "
-    r"|Cost: "
-    r"|Added \S+ to the chat|Added \d+ lines? of output to the chat|Add .* to the chat\?|Restored previous"
+    r"|Cost: |Added \S+ to the chat|Added \d+ lines? of output to the chat|Add .* to the chat\?|Restored previous"
     r"|Use /help|Multiline mode|Run shell command\?|Add command output to the chat\?|Only \d+ reflections"
     r"|Using \S+ model|Dropping |Removed |Creating empty file|\S+ is already in the chat|https?://"
     r"|VSCode terminal detected|Commit [0-9a-f]{7,40} )"

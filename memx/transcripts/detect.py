@@ -45,6 +45,7 @@ _ALIASES = {
     "md": "plain_md",
 }
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_LONG_LOOK_BYTES = 4 * 1024 * 1024
 _RECORDS = 200
 _ITEMS = 12
 _CODEX_TYPES = frozenset(("session_meta", "response_item", "event_msg", "turn_context", "compacted"))
@@ -93,7 +94,9 @@ def detect_format(source: Source) -> str:
         raise TranscriptError(
             "session log is UTF-16, not UTF-8", path=source.path, hint="convert it, for example with iconv"
         )
-    return _by_objects(head) or _by_document(source, head) or _by_markdown(head) or _unknown(source)
+    found = _by_objects(head) or _by_document(source, head) or _by_markdown(head)
+    # The first line may be one image that is longer than the usual look.
+    return found or _by_objects(source.head(_LONG_LOOK_BYTES)) or _unknown(source)
 
 
 def is_document(source: Source, format_name: str) -> bool:

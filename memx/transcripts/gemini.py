@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _ROLES = {"user": "user", "gemini": "assistant", "model": "assistant"}
 _NOTICES = ("info", "error", "warning")
 _FINISHED = ("success", "error", "cancelled")
-_PROCESS_GROUP = re.compile(r"\n?^(?:Process Group PGID|Background PIDs|Signal): [^\n]*$", re.MULTILINE)
+_PROCESS_GROUP = re.compile(
+    r"\n?^(?:Process Group PGID|Background PIDs|Signal|Exit Code): [^\n]*$", re.MULTILINE
+)
 _OUTPUT_LABEL = re.compile(r"\AOutput: ")
 
 
@@ -124,6 +126,7 @@ def _call(session: SessionRead, call: dict[str, Any], key: str) -> Iterator[Even
     text = _result_text(call)
     code = exit_code_of(text)
     body = _OUTPUT_LABEL.sub("", _PROCESS_GROUP.sub("", text))
+    body = "" if body.strip() == "(empty)" else body
     is_error = status != "success" or (code is not None and code != 0)
     yield from session.result(
         body, call_id=call_id, key=f"{key}:result", is_error=is_error, exit_code=code, **at
