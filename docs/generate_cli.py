@@ -39,8 +39,8 @@ def render() -> str:
 def _section(name: str, command: Command) -> Iterator[str]:
     words = " ".join(_usage(parameter) for parameter in command.parameters if not parameter.flags)
     yield f"\n## memx {name}\n\n{command.help}\n\n```\nmemx {name} [OPTIONS] {words}".rstrip() + "\n```\n\n"
-    if name.split()[0] in GROUPS:
-        yield f"Group: {GROUPS[name.split()[0]][1]}\n\n"
+    if name.split(maxsplit=1)[0] in GROUPS:
+        yield f"Group: {GROUPS[name.split(maxsplit=1)[0]][-1]}\n\n"
     if command.parameters:
         yield from _table(command.parameters)
 

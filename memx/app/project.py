@@ -26,8 +26,13 @@ STORE_FOLDER = ".memx"
 class Project:
     """Everything that a use case needs to know about where it runs; each part is found when first asked for."""
 
-    def __init__(self, cwd: str, environ: Mapping[str, str], now: float) -> None:
-        """Remember the place, the environment and the clock (seconds since the epoch)."""
+    def __init__(self, cwd: str, environ: Mapping[str, str], now: float, *, scratch: str = "") -> None:
+        """Remember the place, the environment and the clock (seconds since the epoch).
+
+        With `scratch`, store, state and cache lie in that folder and the
+        repository is only read.
+        """
+        self._scratch = scratch
         self.cwd = os.path.abspath(cwd)
         self.environ = environ
         self.now = now
@@ -62,11 +67,13 @@ class Project:
     @cached_property
     def store_root(self) -> str:
         """The folder `.memx` of this project; it need not exist."""
-        return os.path.join(self.root, STORE_FOLDER)
+        return os.path.join(self._scratch or self.root, STORE_FOLDER)
 
     @cached_property
     def state_dir(self) -> str:
         """Journal, inbox, locks and reports: the git common dir, else the user's state folder."""
+        if self._scratch:
+            return os.path.join(self._scratch, "state")
         if self.repository is not None:
             folder = os.path.join(self.repository.common_dir, "memx")
             if is_writable(folder):
@@ -76,6 +83,8 @@ class Project:
     @cached_property
     def cache_dir(self) -> str:
         """The derived index of this work tree: its git dir, else the user's cache folder."""
+        if self._scratch:
+            return os.path.join(self._scratch, "cache")
         if self.repository is not None:
             folder = os.path.join(self.repository.git_dir, "memx", "cache")
             if is_writable(folder):

@@ -25,6 +25,13 @@ class Description:
     lang: str
 
 
+def factors_of(text: str) -> tuple[tuple[str, float], ...]:
+    """Return what the score of a text is made of, by name; each 0 to 1."""
+    evidence = gather(segment_prose(text))
+    scorer, words = KnowledgeScorer(), vocabulary(evidence.language)
+    return (("specificity", scorer.specificity(text, words)), ("cause", scorer.cause(text, words)))
+
+
 def describe(text: str) -> Description:
     """Return a description; the score counts the person's word as full confidence."""
     evidence = gather(segment_prose(text))

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+_SHARED_FLAGS = ("--json", "--quiet", "-q", "-C", "--now")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the console scripts exit with what this returns."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
@@ -39,13 +42,20 @@ def _dispatch(argv: list[str]) -> int:
         return EXIT_OK
     found = split_shared(argv)
     if found is not None and found[1]:
-        shared, words = found
+        shared, words = found[0], with_default(found[1])
         command = find_command(words)
         if command is not None:
             values = parse(command[0], command[1])
             if values is not None:
                 return execute(command[0], {**shared, **values})
     return _run_typer(argv)
+
+
+def with_default(words: list[str]) -> list[str]:
+    """Return the words with the default command of a group put in: `memx config` is `memx config list`."""
+    if words[0] in GROUPS and (len(words) == 1 or words[1] in _SHARED_FLAGS):
+        return [words[0], GROUPS[words[0]][1], *words[1:]]
+    return words
 
 
 def find_command(words: Sequence[str]) -> tuple[Command, list[str]] | None:
@@ -74,7 +84,7 @@ def iter_commands() -> Iterator[tuple[str, Command]]:
     """Yield every command with its group ("" at the top), in the order of the table."""
     for name, module in MODULES.items():
         yield from (("", command) for command in load_commands(module) if command.name == name)
-    for group, (module, _) in GROUPS.items():
+    for group, (module, *_) in GROUPS.items():
         yield from ((group, command) for command in load_commands(module))
 
 
@@ -109,7 +119,9 @@ def execute(command: Command, values: dict[str, object]) -> int:
 def _run_typer(argv: list[str]) -> int:
     from memx.entry.cli.typer_app import build_app
 
-    app = build_app(iter_commands(), execute, __version__, {name: text for name, (_, text) in GROUPS.items()})
+    app = build_app(
+        iter_commands(), execute, __version__, {name: text for name, (*_, text) in GROUPS.items()}
+    )
     try:
         app(argv, prog_name="memx", standalone_mode=True)
     except SystemExit as error:

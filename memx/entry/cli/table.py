@@ -32,6 +32,7 @@ MODULES = {
     "fold": "forget",
 }
 GROUPS = {
-    "hooks": ("hooks", "Install and inspect git hooks."),
-    "config": ("config", "Read and change the configuration."),
+    "hooks": ("hooks", "status", "Install and inspect git hooks."),
+    "config": ("config", "list", "Read and change the configuration."),
 }
+"""Group name to its module, its default command and its help."""

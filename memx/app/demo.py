@@ -1,0 +1,168 @@
+"""`memx demo`: a history distilled into a throw-away store, and asked.
+
+Nothing is written into the repository that is shown: store, inbox and index lie
+in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from memx.app.add import add
+from memx.app.distil import History, Options, distil_history
+from memx.app.project import Project
+from memx.app.review import draft_of
+from memx.errors import MemxError
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from memx.app.search import SearchAnswer
+    from memx.model import Candidate
+
+OWN_HISTORY_MIN = 200
+"""A repository with fewer commits shows less than the embedded sample does."""
+DEMO_TOP = 40
+QUERIES = 2
+QUERY_WORDS = 6
+TRIED = 12
+UNANSWERABLE = "how do whales sleep under arctic ice"
+
+_WORD = re.compile(r"[^\W\d_]{4,}|[\u3040-\u30ff\u4e00-\u9fff]{2,}")
+
+
+@record
+class Answered:
+    """A query, where its words come from, the lesson that should come back, and what did."""
+
+    query: str
+    origin: str
+    expected: str
+    answer: SearchAnswer
+
+
+@record
+class Demo:
+    """Everything that the demo shows."""
+
+    repository: str
+    is_sample: bool
+    sources: int
+    candidates: tuple[Candidate, ...]
+    stored: int
+    merged: int
+    answers: tuple[Answered, ...]
+    notes: tuple[str, ...] = ()
+
+
+def choose_repository(cwd: str, environ: Mapping[str, str], path: str) -> str:
+    """Return the work tree to show: the one asked for, the one around when it is long enough, or an empty string."""
+    from memx.repo.discovery import discover
+    from memx.repo.history import count_commits
+
+    start = os.path.join(cwd, path) if path else cwd
+    repository = discover(start, environ) if os.path.isdir(start) else None
+    if repository is None or not repository.worktree:
+        if path:
+            raise MemxError("no git work tree here", path=path)
+        return ""
+    if path or count_commits(repository, "HEAD") >= OWN_HISTORY_MIN:
+        return repository.worktree
+    return ""
+
+
+def run_demo(
+    scratch: str,
+    path: str,
+    environ: Mapping[str, str],
+    now: float,
+    report: Callable[[int], None],
+) -> Demo:
+    """Distil the repository at `path` (empty: the sample) with everything below `scratch`, and ask it."""
+    from memx.app.initialise import copy_template
+    from memx.app.sample import build_sample
+
+    is_sample = not path
+    repository = build_sample(scratch, now) if is_sample else path
+    project = Project(repository, environ, now, scratch=os.path.join(scratch, "memx"))
+    copy_template(project.store_root)
+    options = Options(mode="rules")
+    distilled = distil_history(project, History(("HEAD",), top=DEMO_TOP), options, report)
+    candidates = list(distilled.candidates)
+    if is_sample:
+        candidates += _sample_sessions(project, options)
+    actions = [add(project, draft_of(candidate, accepted=now)).action for candidate in candidates]
+    return Demo(
+        repository,
+        is_sample,
+        distilled.sources,
+        tuple(candidates),
+        sum(action in ("written", "flagged") for action in actions),
+        actions.count("merged"),
+        tuple(_ask(project, candidates)),
+        distilled.notes,
+    )
+
+
+def _sample_sessions(project: Project, options: Options) -> list[Candidate]:
+    from memx.app.sample import SAMPLE_SESSIONS
+    from memx.app.sessions import distil_sessions
+    from memx.resources import resource
+
+    found: list[Candidate] = []
+    for name in SAMPLE_SESSIONS:
+        found += distil_sessions(project, resource(f"demo/{name}"), "", options).candidates
+    return found
+
+
+def _ask(project: Project, candidates: Iterable[Candidate]) -> list[Answered]:
+    """Ask two questions in words of the sources that the bullets do not use, and one about something else."""
+    answered: list[Answered] = []
+    spare: list[Answered] = []
+    for candidate, sentence, query in _questions(project, candidates)[:TRIED]:
+        answer = _search(project, query)
+        asked = Answered(query, sentence, candidate.id, answer)
+        found = any(hit.id == candidate.id for hit in answer.hits)
+        (answered if found else spare).append(asked)
+        if len(answered) == QUERIES:
+            break
+    answered = (answered + spare)[:QUERIES]
+    nothing = Answered(UNANSWERABLE, "", "", _search(project, UNANSWERABLE))
+    return [*answered, nothing]
+
+
+def _questions(project: Project, candidates: Iterable[Candidate]) -> list[tuple[Candidate, str, str]]:
+    """Return (lesson, sentence of its commit, words of it that the lesson does not use), the most telling first."""
+    from memx.repo.history import read_commits
+
+    by_commit = {c.source.removeprefix("commit "): c for c in candidates if c.source.startswith("commit ")}
+    if not by_commit or project.repository is None:
+        return []
+    found = []
+    for commit in read_commits(project.repository, ["--no-walk", *by_commit]):
+        candidate = by_commit[commit.sha]
+        said = set(_WORD.findall(candidate.text.casefold()))
+        for sentence in _sentences(commit.message):
+            words = [word for word in _WORD.findall(sentence.casefold()) if not _is_said(word, said)]
+            if len(words) >= QUERY_WORDS - 2:
+                found.append((candidate, sentence, " ".join(words[:QUERY_WORDS])))
+    found.sort(key=lambda item: (-item[0].score, -len(item[2]), item[2]))
+    return found
+
+
+def _sentences(message: str) -> list[str]:
+    text = " ".join(message.split("\n\n", 1)[-1].split())
+    return [part.strip() for part in re.split(r"(?<=[.!?;])\s+|(?<=[。！？])", text) if part.strip()]
+
+
+def _is_said(word: str, said: set[str]) -> bool:
+    return any(word.startswith(other[:5]) or other.startswith(word[:5]) for other in said)
+
+
+def _search(project: Project, query: str) -> SearchAnswer:
+    from memx.app.search import search_project
+
+    return search_project(project, query)

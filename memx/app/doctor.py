@@ -1,0 +1,112 @@
+"""`memx doctor`: everything that memx needs, checked one by one."""
+
+from __future__ import annotations
+
+import os
+
+from memx.errors import MemxError
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memx.app.project import Project
+
+
+@record
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    is_ok: bool
+    detail: str
+    hint: str = ""
+
+
+def examine(project: Project) -> list[Check]:
+    """Return every check; one that fails never keeps the others from being made."""
+    return [_guarded(name, check, project) for name, check in _CHECKS.items()]
+
+
+def _guarded(name: str, check: Callable[[Project], Check], project: Project) -> Check:
+    try:
+        return check(project)
+    except MemxError as error:
+        return Check(name, is_ok=False, detail=str(error), hint=error.hint or "")
+
+
+def _git(project: Project) -> Check:
+    from memx.repo.git import run_git
+
+    version = run_git(["--version"], cwd=project.cwd).decode("utf-8", "replace").strip()
+    if project.repository is None:
+        return Check("git", True, f"{version}; not inside a repository")  # noqa: FBT003 (a field)
+    return Check("git", True, f"{version}; {project.repository.git_dir}")  # noqa: FBT003 (a field)
+
+
+def _config(project: Project) -> Check:
+    problems = project.loaded_config.problems
+    detail = "; ".join(f"{p.path}:{p.line}: {p.message}" for p in problems) or "valid"
+    return Check("configuration", not problems, detail, problems[0].hint if problems else "")
+
+
+def _store(project: Project) -> Check:
+    bullets, problems = project.store.scan()
+    broken = "".join(f"; {p.path}:{p.line or 1}: {p.message}" for p in problems)
+    hint = "memx lint" if problems else ""
+    return Check("store", not problems, f"{len(bullets)} bullets in {project.store.root}{broken}", hint)
+
+
+def _index(project: Project) -> Check:
+    from memx.app.index import index_place
+    from memx.index.index import Index
+
+    snapshot = Index(index_place(project)).snapshot(fresh=True)
+    if snapshot.is_linear and snapshot.size:
+        detail = f"{snapshot.size} bullets, read without an index"
+        return Check("index", False, detail, "memx reindex --rebuild")  # noqa: FBT003 (a field)
+    return Check("index", True, f"{snapshot.size} bullets in {project.cache_dir}")  # noqa: FBT003 (a field)
+
+
+def _model(project: Project) -> Check:
+    from memx.app.index import model_info
+    from memx.index.dense.model import verify_model
+
+    model = model_info(project)
+    damaged = verify_model(model)
+    detail = f"{model.id}, {model.dimension} dimensions, {model.dir}"
+    if damaged:
+        detail = f"{model.dir}: {', '.join(damaged)} differ from the manifest"
+    return Check("model", not damaged, detail, "reinstall git-memx" if damaged else "")
+
+
+def _hooks(project: Project) -> Check:
+    from memx.repo.hooks import status
+
+    if project.repository is None:
+        return Check("hooks", True, "no repository")  # noqa: FBT003 (a field)
+    report = status(project.repository)
+    running = [state.name for state in report.hooks if state.runs_memx]
+    detail = f"{', '.join(running) or 'none'} in {report.hooks_dir}"
+    return Check("hooks", bool(running), detail, "" if running else "memx hooks install")
+
+
+def _places(project: Project) -> Check:
+    from memx.app.places import is_writable
+
+    places = {"state": project.state_dir, "cache": project.cache_dir}
+    closed = [f"{name} {path}" for name, path in places.items() if not is_writable(path)]
+    detail = f"not writable: {', '.join(closed)}" if closed else os.path.dirname(project.state_dir)
+    return Check("folders", not closed, detail)
+
+
+_CHECKS: dict[str, Callable[[Project], Check]] = {
+    "git": _git,
+    "configuration": _config,
+    "folders": _places,
+    "store": _store,
+    "index": _index,
+    "model": _model,
+    "hooks": _hooks,
+}

@@ -1,0 +1,100 @@
+"""`memx compare` and `memx conflicts`: what the Curator thinks of pairs."""
+
+from __future__ import annotations
+
+from memx.entry.cli.command import Command, argument, option
+from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError, UsageError
+from memx.escape import show_controls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.entry.cli.invocation import Invocation
+
+
+def run_compare(invocation: Invocation, *, a: str | None, b: str | None, jsonl: str | None) -> int:
+    """Compare two ids or texts, or many pairs of texts."""
+    project = invocation.project
+    if jsonl:
+        from memx.app.judge_corpus import compare_lines
+
+        return compare_lines(project, jsonl)
+    if not a or not b:
+        raise UsageError("two ids or texts are needed", hint="memx compare A B, or --jsonl FILE")
+    from memx.app.curate import compare_texts
+
+    verdict = compare_texts(project, [(_text(invocation, a), _text(invocation, b))])[0]
+    pair = {
+        "similarity": verdict.similarity,
+        "cosine": verdict.cosine,
+        "action": verdict.action,
+        "contradiction": verdict.contradiction,
+        "veto": list(verdict.veto),
+        "reason": verdict.reason,
+    }
+    lines = [
+        f"similarity     {verdict.similarity:.3f}  (cosine {verdict.cosine:.3f})",
+        f"action         {verdict.action}",
+        f"contradiction  {'yes' if verdict.contradiction else 'no'}",
+        *(f"veto           {veto}" for veto in verdict.veto),
+        f"reason         {verdict.reason}",
+    ]
+    invocation.emit({"pairs": [pair]}, map(show_controls, lines))
+    return EXIT_OK
+
+
+def _text(invocation: Invocation, reference: str) -> str:
+    """Return the text of the bullet with this id, or the words themselves when they are no id."""
+    if " " in reference or not reference.isascii():
+        return reference
+    try:
+        return invocation.project.store.find(reference).bullet.text
+    except MemxError:
+        return reference
+
+
+def run_conflicts(invocation: Invocation) -> int:
+    """List the bullets that are marked as conflicting; exit 1 when there are some."""
+    from memx.app.conflicts import list_conflicts
+
+    conflicts, problems = list_conflicts(invocation.project)
+    document = {
+        "conflicts": [
+            {
+                "a": conflict.a.bullet.id,
+                "b": conflict.b.bullet.id,
+                "similarity": conflict.similarity,
+                "reason": conflict.reason,
+                "recommendation": conflict.recommendation,
+            }
+            for conflict in conflicts
+        ]
+    }
+    lines = []
+    for conflict in conflicts:
+        lines += [
+            f"{conflict.a.bullet.id} {conflict.b.bullet.id}  similarity {conflict.similarity:.2f}",
+            f"  a: {show_controls(' '.join(conflict.a.bullet.text.split()))}",
+            f"  b: {show_controls(' '.join(conflict.b.bullet.text.split()))}",
+            f"  {show_controls(conflict.reason)}",
+            f"  {show_controls(conflict.recommendation)}",
+        ]
+    invocation.emit(document, lines)
+    invocation.problems(problems)
+    return EXIT_EXPECTED if conflicts else EXIT_OK
+
+
+COMMANDS = (
+    Command(
+        "compare",
+        "Compare two bullets or texts: similarity, what differs, and what would be done.",
+        run_compare,
+        (
+            argument("a", "An id or a text.", required=False),
+            argument("b", "An id or a text.", required=False),
+            option("jsonl", 'Many pairs, {"a","b"} a line, - for standard input.', metavar="FILE"),
+        ),
+    ),
+    Command(
+        "conflicts", "List the bullets that may contradict each other; exit 1 when some do.", run_conflicts
+    ),
+)
