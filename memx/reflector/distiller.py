@@ -43,6 +43,7 @@ _SELF = (
     (re.compile(r"^one thing to keep in mind(?: for [\w ]+)?:\s*|^(?:please )?(?:note|remember|keep in mind) that\s+", re.IGNORECASE), ""),
     (re.compile(r"\b(?:we|I) (?:have decided|decided) to\s+", re.IGNORECASE), ""),
     (re.compile(r"^(?:so |thus |therefore )?(?:we|I) (?=(?:should|must|need|have|can|use|cannot|never|always|only|do not|don't)\b)", re.IGNORECASE), ""),
+    (re.compile(r"(?:^|(?<=[.;] ))I (?:will |have to |am going to )?(?=(?:use|stub|call|set|pass|add|pick|turn|scale|run|move|replace|switch|put|pin|bind|write|read|give|send|wrap|keep|raise|lower|change|fix|make|clear|remove|install|configure|mount|restart|rebuild|escape|quote)\b)"), ""),
     (re.compile(r"\b(we|I)(['’](?:re|ve|ll|d))\b"), r"you\2"),
     (re.compile(r"\bwe\b"), "you"),
     (re.compile(r"\bWe\b"), "You"),
@@ -56,8 +57,13 @@ _ARROW_SPACE = re.compile(r"\s{2,}")
 class BulletDistiller:
     """Chooses and words the sentences of a lesson."""
 
-    def choose(self, evidence: Evidence, first: int | None = None, last: int | None = None) -> list[int]:
-        """Return positions of the sentences to keep, in order; those from `first` to `last` are wanted."""
+    def choose(
+        self, evidence: Evidence, first: int | None = None, last: int | None = None, *, least: float = 0.45
+    ) -> list[int]:
+        """Return positions of the sentences to keep, in order; those from `first` to `last` are wanted.
+
+        least: how strong a further sentence must be, as a share of the strongest.
+        """
         words = vocabulary(evidence.language)
         usable = evidence.usable
         strengths = [sentence_strength(f, s, words) for f, s in zip(evidence.folded, usable, strict=True)]
@@ -72,7 +78,7 @@ class BulletDistiller:
             size = weight_of(usable[i].text)
             if i in kept or len(kept) >= MAX_SENTENCES or size > room:
                 continue
-            if _nearness(strengths[i], i, best, usable) < 0.45 * strengths[best]:
+            if _nearness(strengths[i], i, best, usable) < least * strengths[best]:
                 break
             kept.add(i)
             room -= size

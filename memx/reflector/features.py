@@ -113,14 +113,14 @@ def is_plan(folded: str, words: Vocabulary) -> bool:
     return at < 14 if words.spaced else not words.has("firm", folded)  # noqa: PLR2004
 
 
-def gather(passage: Passage, language: str = "") -> Evidence:
-    """Count everything in a passage."""
+def gather(passage: Passage, language: str = "", *, plans: bool = False) -> Evidence:
+    """Count everything in a passage; `plans` keeps what was announced, where it was then done."""
     language = language or detect_language(" ".join(s.text for s in passage.sentences))
     words = vocabulary(language)
     usable, folded = [], []
     for sentence in passage.sentences:
         text = fold(sentence.masked)
-        if not is_question(sentence.text, text, words) and not is_plan(text, words):
+        if not is_question(sentence.text, text, words) and (plans or not is_plan(text, words)):
             usable.append(sentence)
             folded.append(text)
     values = _measure(passage, usable, folded, words)

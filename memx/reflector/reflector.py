@@ -8,10 +8,13 @@ from memx.reflector.classify import classify
 from memx.reflector.detector import PatternDetector, lead_match
 from memx.reflector.distiller import BulletDistiller, entities_of
 from memx.reflector.echo import is_injection, strip_echo
-from memx.reflector.features import Evidence, gather
+from memx.reflector.episode import split_episodes
+from memx.reflector.features import gather
 from memx.reflector.language import detect_language, weight_of
+from memx.reflector.rules import Match
 from memx.reflector.scorer import Factors, KnowledgeScorer
 from memx.reflector.segment import Passage, explicit_lessons, segment, segment_prose
+from memx.reflector.session import find_lessons
 from memx.reflector.subject import anchors_of, tags_of, tools_of
 from memx.reflector.vocabulary import vocabulary
 from memx.reflector.worth import load_worth
@@ -19,13 +22,15 @@ from memx.store.naming import bullet_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Protocol
 
     from memx.config import ReflectorConfig
-    from memx.model import Commit
-    from memx.reflector.rules import Match
+    from memx.model import Commit, Event
+    from memx.reflector.session import Finding
+    from memx.reflector.worth import LogisticModel
 
-    class Finding(Protocol):
+    class Replaced(Protocol):
         """What a sanitiser found."""
 
         @property
@@ -42,7 +47,7 @@ if TYPE_CHECKING:
             ...
 
         @property
-        def findings(self) -> tuple[Finding, ...]:
+        def findings(self) -> tuple[Replaced, ...]:
             """What was replaced."""
             ...
 
@@ -82,8 +87,14 @@ class Origin:
 class Reflector:
     """Distils lessons in `rules` mode; the LLM of the other modes is joined to it by the caller."""
 
-    def __init__(self, config: ReflectorConfig, sanitizer: Sanitizer) -> None:
-        """Take the configuration and what redacts every text before it leaves."""
+    def __init__(
+        self, config: ReflectorConfig, sanitizer: Sanitizer, worth: Mapping[str, LogisticModel] | None = None
+    ) -> None:
+        """Take the configuration and what redacts every text before it leaves.
+
+        worth: models for `commit` and `session` in place of the packaged ones.
+        """
+        self._worth = worth or {}
         self._config = config
         self._sanitizer = sanitizer
         self._detector = PatternDetector()
@@ -121,6 +132,34 @@ class Reflector:
             self._passage(passage, kind, origin),
         )
 
+    def session(
+        self, events: Sequence[Event], *, source: str, counts: Mapping[str, int] | None = None
+    ) -> Reflection:
+        """Distil a session's events.
+
+        source: `session <format> <id>`; each lesson's own key is added. counts:
+        command steps of other sessions, as `repeated_steps` gives them.
+        """
+        episodes = split_episodes(events)
+        parts = [
+            self._finding(f, source) for f in find_lessons(episodes, self._config.repetition_min, counts)
+        ]
+        return self._merge(*self._stated_in(events, source), *parts)
+
+    def _stated_in(self, events: Sequence[Event], source: str) -> list[Reflection]:
+        """Return what a person noted in a session by `Learned:` and the like."""
+        return [
+            self._explicit(key, text, Origin(f"{source} {event.key}".strip(), event.time))
+            for event in events
+            if event.role == "user" and event.kind == "text" and not event.sidechain and ":" in event.text
+            for key, text in explicit_lessons(strip_echo(event.text))
+        ]
+
+    def _finding(self, finding: Finding, source: str) -> Reflection:
+        origin = Origin(f"{source} {finding.key}".strip(), finding.time)
+        match = Match(finding.rule, finding.confidence, finding.support, 0, 0, spans=())
+        return self._weigh(finding.text, match, finding.evidence.language, finding.values, "session", origin)
+
     def classify(self, text: str) -> tuple[str, str]:
         """Return (section, type) for a lesson that a person wrote."""
         evidence = gather(segment_prose(text))
@@ -156,7 +195,12 @@ class Reflector:
         match = lead_match(self._detector.detect(evidence), evidence)
         span = (match.first, match.last) if match.support else (None, None)
         text = self._distiller.distil(evidence, *span)
-        factors = self._factors(text, evidence, match, kind)
+        return self._weigh(text, match, evidence.language, evidence.values, kind, origin)
+
+    def _weigh(
+        self, text: str, match: Match, language: str, values: Mapping[str, float], kind: str, origin: Origin
+    ) -> Reflection:
+        factors = self._factors(text, language, values, match, kind)
         score = self._scorer.score(factors)
         reason = ""
         if score < self._config.min_score:
@@ -166,21 +210,23 @@ class Reflector:
         elif weight_of(text) < _SHORTEST:
             reason = "too short"
         if reason:
-            return Reflection(
-                rejected=(Rejection(match.rule, reason, origin.source, self._sanitizer.sanitize(text).text),)
-            )
-        classes = classify(text, match.rule, evidence.language)
+            safe = self._sanitizer.sanitize(text).text
+            return Reflection(rejected=(Rejection(match.rule, reason, origin.source, safe),))
+        classes = classify(text, match.rule, language)
         return Reflection(
-            (self._candidate(text, match, match.confidence, factors, classes, evidence.language, origin),)
+            (self._candidate(text, match, match.confidence, factors, classes, language, origin),)
         )
 
-    def _factors(self, text: str, evidence: Evidence, match: Match, kind: str) -> Factors:
-        words = vocabulary(evidence.language)
+    def _factors(
+        self, text: str, language: str, values: Mapping[str, float], match: Match, kind: str
+    ) -> Factors:
+        words = vocabulary(language)
+        model = self._worth.get(kind) or load_worth(kind)
         return Factors(
             confidence=match.confidence,
             specificity=self._scorer.specificity(text, words),
             cause=self._scorer.cause(text, words),
-            worth=load_worth(kind).probability(evidence.values),
+            worth=model.probability(values),
             support=match.support,
         )
 

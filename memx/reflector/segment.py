@@ -77,7 +77,7 @@ def split_sentences(text: str) -> Iterator[str]:
     start = 0
     for end in _SENTENCE_END.finditer(text):
         piece = text[start : end.start()]
-        if not piece.strip() or _ABBREVIATION.search(piece):
+        if not piece.strip() or _ABBREVIATION.search(piece) or piece.count("`") % 2:
             continue
         yield text[start : end.end()].strip()
         start = end.end()
@@ -196,7 +196,7 @@ def segment(message: str) -> Passage:
     lines = message.strip().splitlines()
     title = lines[0].strip() if lines else ""
     blocks = _classify_lines(lines[1:])
-    if _EXPLICIT.match(title) or _TRAILER.match(title):
+    if _EXPLICIT.match(title) or _TRAILER.match(title) or title.startswith(">") or _FENCE.match(title):
         blocks, title = _classify_lines(lines), ""
     sentences = [_sentence(TITLE, title)] if title else []
     for kind, text in blocks:

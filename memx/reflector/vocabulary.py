@@ -26,7 +26,7 @@ PLACEHOLDERS = {
     "%IDENT%": r"[A-Za-z_][A-Za-z0-9_.-]*(?:[_.-][A-Za-z0-9]+|[A-Z][a-z0-9]+|_[A-Z0-9]+)",
     "%TOOL%": r"(?:the |el |la )?(?!(?:the|a|an|it|this|that|these|them|our|my|its|some|any|new|all|esto|un|una|el|la|los|las|para|to|in|for|with)\b)"
     r"[@A-Za-z][A-Za-z0-9_@./+#-]*[A-Za-z0-9+#]",
-    "%ERROR%": r"(?:[A-Za-z.]*(?:Error|Exception|Panic|Fault|Warning)(?![a-z])|errors?|err:|E[A-Z]{4,}"
+    "%ERROR%": r"(?:[A-Za-z.]*(?:Error|Exception|Panic|Fault|Warning)(?![a-z])|errors?|err:|(?-i:E[A-Z]{4,})"
     r"|fail(?:s|ed|ure|ures|ing)?(?![a-z])|crash(?:es|ed)?|panic(?:s|ked)?|exceptions?|fallos?|fallaba|excepción|traceback|segfault)",
 }
 
@@ -58,6 +58,8 @@ class Lexicon:
             for name, phrases in _table(data.get(group)).items()
         }
         self._patterns = _table(data.get("rules"))
+        templates = data.get("templates")
+        self.templates: dict[str, str] = dict(templates) if isinstance(templates, dict) else {}
         self._compiled: dict[str, tuple[re.Pattern[str], ...]] = {}
 
     def _needle(self, phrase: str) -> str:

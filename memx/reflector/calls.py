@@ -1,0 +1,125 @@
+"""Tool calls of a session with their outcome: what failed in earnest, what was only agent mechanics or navigation."""
+
+from __future__ import annotations
+
+import re
+
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memx.model import Event
+
+_ERROR_LINE = re.compile(
+    r"(?:\b\w*(?:Error|Exception)\b|\berror\b|\bfatal\b|\bfailed\b|\bFAIL\b|\bpanicked\b|\bdenied\b|\brejected\b|\brefused\b"
+    r"|\bnot found\b|\bnot recognized\b|\bcannot\b|\bcould not\b|\bunable to\b|\bduplicate\b|\btimed? ?out\b|\binvalid\b|\bno such\b|HTTP/[\d.]+ [45]\d\d|\bERR\b|no project)",
+    re.IGNORECASE,
+)
+_NAMED_ERROR = re.compile(
+    r"\b\w+(?:Error|Exception)\b\s*[:(]|\b[A-Z]{1,5}\d{3,5}\b|\bcode [A-Z]{3,}|\bE[A-Z]{4,}\b"
+)
+_REFUSED = re.compile(
+    r"HTTP/[\d.]+ [45]\d\d|^An error occurred|^(?:Error|fatal|ERROR|error)[:\[ ]|\w+Error: ", re.MULTILINE
+)
+_MECHANICS = re.compile(
+    r"has not been read|read it first|file has been modified|apply_patch|verification failed|search.{0,9}block|did not match|string to replace"
+    r"|user (?:rejected|doesn.t want)|cancelled|interrupted|write_stdin|unknown session|sibling|path does not exist|too large|denied by policy"
+    r"|ratelimit|rate limit|overloaded|apiconnection|edit format|command timed out after|timed out after \d+ milli",
+    re.IGNORECASE,
+)
+NAVIGATION = frozenset(
+    "rg grep egrep fgrep ag ack ls dir cat head tail less more find fd sed awk wc pwd cd tree stat file which where type"
+    " echo printf sleep date whoami env ps ss lsof df du test [ true jq sort uniq cut tr diff clear history get-childitem get-content"
+    " select-string git gh glab".split()
+)
+_TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|\S+")
+_ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=\S*$")
+_WRAPPERS = frozenset("sudo time env npx bunx exec nice nohup command xargs winpty".split())
+_STEP = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
+_PIPE = re.compile(r"\s*(?:&&|\|\|?|;|\n)\s*")
+
+
+@record
+class Call:
+    """A tool call with its result; `failed` is set only for a failure that can teach something."""
+
+    action: str
+    command: str
+    path: str
+    result: str
+    failed: bool
+    succeeded: bool
+    error: str
+    at: int
+    """Position among the session's events."""
+
+
+def error_line(result: str, limit: int = 160) -> str:
+    """Return the line that says best what went wrong: a named error, else the first that speaks of failure."""
+    lines = [line.strip(" >|") for line in result.splitlines()[:60] if line.strip()]
+    named = [line for line in lines if _NAMED_ERROR.search(line)]
+    failing = [line for line in lines if _ERROR_LINE.search(line)]
+    chosen = (named[:1] or failing[:1] or lines[:1] or [""])[0]
+    return re.sub(r"^E\s{2,}|^\[ERROR\]\s*", "", chosen)[:limit].strip()
+
+
+def head_of(step: str) -> str:
+    """Return the program of one command step, without wrappers and assignments."""
+    for token in _TOKEN.findall(step):
+        if not _ASSIGNMENT.match(token) and token not in _WRAPPERS and not token.startswith("-"):
+            return token.rsplit("/", 1)[-1].strip("\"'").lower()
+    return ""
+
+
+def steps_of(command: str) -> list[str]:
+    """Cut a command line into steps joined by `&&`, `||`, `;` or lines."""
+    return [step for step in _STEP.split(command.strip()) if step]
+
+
+def pair_calls(events: Sequence[Event]) -> list[Call]:
+    """Join calls to their results by call id, else by the next result."""
+    results: dict[str, Event] = {}
+    for event in events:
+        if event.kind == "result" and event.call_id:
+            results[event.call_id] = event
+    calls = []
+    for at, event in enumerate(events):
+        if event.kind != "call":
+            continue
+        result = results.get(event.call_id) if event.call_id else None
+        if result is None and at + 1 < len(events) and events[at + 1].kind == "result":
+            result = events[at + 1]
+        calls.append(_judge(event, result, at))
+    return calls
+
+
+def quoted_error(text: str) -> str:
+    """Return the line of a person's report that names an error, '' when none does."""
+    lines = [line for line in text.splitlines() if _NAMED_ERROR.search(line) or _ERROR_LINE.search(line)]
+    pasted = [line for line in lines if _NAMED_ERROR.search(line)] or lines[1:]
+    if pasted:
+        return error_line(pasted[0])
+    found = re.search(r"[\"“「«]([^\"”」»\n]{12,200})[\"”」»]", text)
+    return found[1] if found and _ERROR_LINE.search(found[1]) else ""
+
+
+def _judge(event: Event, result: Event | None, at: int) -> Call:
+    text = result.text if result else ""
+    bad = result is not None and (result.is_error is True or result.exit_code not in (None, 0))
+    unflagged = bool(_REFUSED.search(text[:400])) and event.action == "shell"
+    error = error_line(text) if bad or unflagged else ""
+    heads = [head_of(part) for part in _PIPE.split(event.text.strip()) if part]
+    idle = bool(heads) and all(head in NAVIGATION for head in heads) and "push" not in event.text
+    failed = bool(error) and event.action == "shell" and not idle and not _MECHANICS.search(text[:600])
+    return Call(
+        action=event.action,
+        command=event.text,
+        path=event.path,
+        result=text,
+        failed=failed,
+        succeeded=result is not None and not bad and not unflagged,
+        error=error,
+        at=at,
+    )

@@ -1,0 +1,354 @@
+"""Lessons of a session: structural evidence from the calls, words from what was said about them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from memx.record import record
+from memx.reflector.calls import NAVIGATION, Call, head_of, quoted_error, steps_of
+from memx.reflector.detector import PatternDetector
+from memx.reflector.distiller import BulletDistiller
+from memx.reflector.episode import Episode, Turn, content_words, reports_problem
+from memx.reflector.features import NAMES, Evidence, gather
+from memx.reflector.rules.repetitive_op import repetition_confidence
+from memx.reflector.segment import Passage
+from memx.reflector.settings import Setting, edit_settings
+from memx.reflector.variant import Variant, find_variants, shown
+from memx.reflector.vocabulary import fold, load_lexicon, vocabulary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memx.reflector.rules import Match
+
+_INSTALL = re.compile(
+    r"\b(?:npm (?:install|i|add)|pnpm add|yarn add|bun add|pip3? install|uv add|poetry add|pipx install|cargo (?:add|install)|go (?:get|install)|brew install"
+    r"|apt(?:-get)? install|gem install|composer require|dotnet add package|choco install|winget install|scoop install)\s+(?:-\S+\s+)*(?P<name>[@A-Za-z][\w@./-]*)"
+)
+_IMAGE = re.compile(r"^\+\s*image:\s*[\"']?(?:[\w.-]+/)*(?P<name>[\w-]+)", re.MULTILINE)
+_NO_OP = re.compile(
+    r"up to date|already (?:installed|satisfied|up-to-date)|nothing to (?:do|install)", re.IGNORECASE
+)
+_ROUTINE_STEPS = re.compile(
+    r"^(?:git|gh|glab|(?:npx )?(?:vitest|jest|eslint|tsc|prettier|playwright)|pytest|(?:npm|pnpm|yarn|bun)(?: run)? (?:test|lint|build|dev|start|install)\S*|cargo (?:test|check|build|clippy|run)|go (?:test|build|vet)"
+    r"|mvn|\./mvnw|gradle|\./gradlew|dotnet (?:test|build)|make (?:test|lint|check)|uv run pytest|python3? -m pytest|ruff|mypy|curl|sleep|tail|kill|pip|composer test)\b"
+)
+STRUCTURE = (
+    "trouble",
+    "variant",
+    "edited",
+    "succeeded",
+    "problem",
+    "rule_said",
+    "setting",
+    "tool",
+    "repeated",
+    "from_user",
+    "generality",
+)
+SESSION_NAMES = (
+    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "decision", "firm", "measure", "condition", "feature", "series",
+    "identifiers", "values", "length", "best_sentence", "mean_sentence", "chatter", *STRUCTURE,
+)  # fmt: skip
+_KEY_PART = re.compile(r"[A-Za-z]{4,}")
+_GENERAL = {
+    "en": r"\b(?:never|always|every|from now on|in this (?:repo|repository|project|codebase)|we use|must|only|for later|next time)\b",
+    "es": r"\b(?:nunca|siempre|en este (?:proyecto|repo|repositorio)|a partir de ahora|jamás|solo|hay que)\b",
+    "zh": r"统一|一律|以后|这个项目|本项目|只能|必须|不要|约定|规范|禁止",
+    "ja": r"今後|必ず|常に|このプロジェクト|このリポジトリ|ルール|禁止|してください|しないで|のみ",
+}
+
+
+@record
+class Finding:
+    """A lesson seen in an episode: its rule, its sentences' evidence and what the model weighs."""
+
+    rule: str
+    confidence: float
+    support: float
+    text: str
+    evidence: Evidence
+    values: dict[str, float]
+    key: str
+    time: float | None
+    spans: tuple[str, ...] = ()
+
+
+def find_lessons(
+    episodes: Sequence[Episode], repetition_min: int = 3, counts: Mapping[str, int] | None = None
+) -> list[Finding]:
+    """Return what each episode may teach: at most one lesson of the work, one of the person, one of repetition."""
+    finder = _Finder(repetition_min, counts or {})
+    found: list[Finding] = []
+    carried: tuple[Call, ...] = ()
+    for episode in episodes:
+        calls = (*carried, *episode.calls)
+        found += finder.of_person(episode)
+        found += finder.of_work(episode, calls)
+        unresolved = (
+            [c for c in calls if c.failed] if not any(c.succeeded for c in episode.calls[-2:]) else []
+        )
+        carried = tuple(unresolved[-2:])
+    found += finder.of_repetition(episodes)
+    return found
+
+
+class _Finder:
+    def __init__(self, repetition_min: int, counts: Mapping[str, int]) -> None:
+        self._repetition_min = repetition_min
+        self._counts = counts
+        self._detector = PatternDetector()
+        self._distiller = BulletDistiller()
+
+    def of_person(self, episode: Episode) -> list[Finding]:
+        """Return the rule that a person lays down, when one does."""
+        turn = episode.request
+        if turn is None:
+            return []
+        evidence = gather(turn.passage, episode.language)
+        matches = [m for m in self._detector.detect(evidence) if m.rule in _SPOKEN]
+        stated = [m for m in matches if m.support]
+        spoken = [m for m in matches if m.rule in ("correction", "statement")]
+        if not stated and not spoken:
+            return []
+        match = stated[0] if stated else spoken[0]
+        text = self._distiller.distil(evidence, match.first, match.last)
+        structure = {"rule_said": 1.0, "from_user": 1.0, "generality": _generality(text, episode.language)}
+        return [_finding(match.rule, match.confidence, match.support, text, evidence, structure, turn)]
+
+    def of_work(self, episode: Episode, calls: Sequence[Call]) -> list[Finding]:
+        """Return what the agent's work taught: the best of cause, variant, setting and tool, as one lesson."""
+        turns = episode.turns
+        if not turns:
+            return []
+        done = any(c.succeeded and c.action in ("shell", "edit") for c in calls)
+        evidence = gather(_joined(turns), episode.language, plans=done)
+        if not evidence.usable:
+            return []
+        variants = find_variants(calls)
+        settings = [
+            s for c in calls if c.action == "edit" and c.succeeded for s in edit_settings(c.path, c.command)
+        ]
+        tool = _new_tool(calls, evidence)
+        stated = [m for m in self._detector.detect(evidence) if m.support and m.rule != "error_fix"]
+        rule, confidence, support = _name_work(episode, calls, variants, settings, tool, stated, evidence)
+        if not rule:
+            return []
+        text = self._distiller.distil(evidence)
+        text = _complete(text, rule, variants, settings, tool, evidence, self._distiller)
+        text = _with_symptom(text, rule, episode, calls, evidence.language)
+        structure = _structure(episode, calls, variants, settings, tool)
+        return [_finding(rule, confidence, support, text, evidence, structure, turns[-1])]
+
+    def of_repetition(self, episodes: Sequence[Episode]) -> list[Finding]:
+        """Return the sequence of steps that was run again and again, navigation, tests and polling excluded."""
+        calls = [call for episode in episodes for call in episode.calls]
+        counted = repeated_steps(calls)
+        for step, count in self._counts.items():
+            counted[step] = counted.get(step, 0) + count
+        often = [step for step, count in counted.items() if count >= self._repetition_min]
+        if not often:
+            return []
+        count = max(counted[step] for step in often)
+        said = _said_about(often, episodes)
+        if said is None:
+            return []
+        episode, turn = said
+        evidence = gather(turn.passage, episode.language)
+        named = [i for i, s in enumerate(evidence.usable) if any(step in s.text for step in often)]
+        text = self._distiller.word([evidence.usable[i] for i in named[:2]], episode.language)
+        if not text:
+            return []
+        confidence = repetition_confidence(count, self._repetition_min)
+        return [
+            _finding(
+                "repetitive_op", confidence, 0.8, text, evidence, {"repeated": 1.0, "succeeded": 1.0}, turn
+            )
+        ]
+
+
+_SPOKEN = (
+    "correction",
+    "statement",
+    "config_change",
+    "new_tool",
+    "retry_success",
+    "repetitive_op",
+    "error_fix",
+)
+
+
+def _finding(
+    rule: str,
+    confidence: float,
+    support: float,
+    text: str,
+    evidence: Evidence,
+    structure: Mapping[str, float],
+    turn: Turn,
+) -> Finding:
+    from memx.reflector.segment import segment_prose  # noqa: PLC0415
+
+    own = gather(segment_prose(text), evidence.language)
+    words = vocabulary(evidence.language)
+    values = {name: own.values.get(name, 0.0) for name in NAMES}
+    values["chatter"] = math.log1p(words.count("chatter", fold(text)))
+    values |= {name: float(structure.get(name, 0.0)) for name in STRUCTURE}
+    return Finding(rule, confidence, support, text, own, values, turn.key, turn.time)
+
+
+def _joined(turns: Sequence[Turn]) -> Passage:
+    return Passage("", tuple(s for turn in turns for s in turn.passage.sentences))
+
+
+def _generality(text: str, language: str) -> float:
+    pattern = _GENERAL.get(language, _GENERAL["en"])
+    return float(bool(re.search(pattern, text, re.IGNORECASE)))
+
+
+def _structure(
+    episode: Episode,
+    calls: Sequence[Call],
+    variants: Sequence[Variant],
+    settings: Sequence[Setting],
+    tool: str,
+) -> dict[str, float]:
+    return {
+        "trouble": float(any(c.failed for c in calls)),
+        "variant": float(bool(variants)),
+        "edited": float(any(c.action == "edit" and c.succeeded for c in calls)),
+        "succeeded": float(any(c.succeeded and c.action == "shell" for c in calls[-3:])),
+        "problem": float(reports_problem(episode.request, episode.language)),
+        "setting": float(bool(settings)),
+        "tool": float(bool(tool)),
+    }
+
+
+def _name_work(
+    episode: Episode,
+    calls: Sequence[Call],
+    variants: Sequence[Variant],
+    settings: Sequence[Setting],
+    tool: str,
+    stated: Sequence[Match],
+    evidence: Evidence,
+) -> tuple[str, float, float]:
+    """Return (rule, confidence, support) for an episode's work, ('', 0, 0) when nothing happened worth a look."""
+    if tool:
+        return "new_tool", 0.65, 0.4
+    said = " ".join(s.text for s in evidence.usable)
+    if settings and any(
+        s.new in said or any(part in said for part in _KEY_PART.findall(s.key)) for s in settings
+    ):
+        return "config_change", 0.6, 0.4
+    direct = [v for v in variants if not _edited_between(calls, v)]
+    if direct:
+        return "retry_success", 0.7, 0.4
+    words = vocabulary(evidence.language)
+    if stated:
+        return stated[0].rule, stated[0].confidence, 0.3
+    if (
+        any(c.failed for c in calls)
+        or reports_problem(episode.request, episode.language)
+        or (
+            any(c.action == "edit" for c in calls) and any(words.has("diagnosis", f) for f in evidence.folded)
+        )
+    ):
+        return "error_fix", 0.8, 0.0
+    if any(
+        words.has("firm", f) and (words.has("cause", f) or words.has("hazard", f)) for f in evidence.folded
+    ):
+        return "statement", 0.55, 0.0
+    return "", 0.0, 0.0
+
+
+def _edited_between(calls: Sequence[Call], variant: Variant) -> bool:
+    return any(c.action == "edit" and variant.failed.at < c.at < variant.worked.at for c in calls)
+
+
+def _new_tool(calls: Sequence[Call], evidence: Evidence) -> str:
+    """Return a tool that was installed or added as an image, and that is spoken of."""
+    said = fold(" ".join(s.text for s in evidence.usable))
+    for call in calls:
+        names = [m["name"] for m in _INSTALL.finditer(call.command)] if call.action == "shell" else []
+        names += [m["name"] for m in _IMAGE.finditer(call.command)] if call.action == "edit" else []
+        if _NO_OP.search(call.result):
+            continue
+        for name in names:
+            short = re.sub(r"^@[\w-]+/|[-_](?:cli|core|js|py)$|@.*$", "", name).lower()
+            if len(short) > 2 and fold(short).strip() in said:  # noqa: PLR2004
+                return short
+    return ""
+
+
+def _complete(
+    text: str,
+    rule: str,
+    variants: Sequence[Variant],
+    settings: Sequence[Setting],
+    tool: str,
+    evidence: Evidence,
+    distiller: BulletDistiller,
+) -> str:
+    """Add what the calls know and the words leave out: the command that worked, the value that was set."""
+    templates = load_lexicon(evidence.language).templates
+    if rule == "retry_success" and variants:
+        variant = variants[0]
+        missing = [word for word in variant.added if len(word) > 1 and word not in text]
+        worked, failed = shown(variant.worked.command), shown(variant.failed.command, 90)
+        if missing and worked:
+            form = (
+                templates["retry" if failed and variant.failed.error else "retry_short"]
+                if failed
+                else "`{worked}`."
+            )
+            text = f"{form.format(worked=worked, failed=failed, error=variant.failed.error[:120])} {text}"
+    if rule == "config_change":
+        for setting in settings[:2]:
+            if setting.new not in text or setting.key not in text:
+                name = re.split(r"[/\\]", setting.path)[-1]
+                text = f"{templates['config'].format(key=setting.key, path=name, old=setting.old, new=setting.new)} {text}"
+    if rule == "new_tool" and tool and fold(tool).strip() not in fold(text):
+        named = [s for s in evidence.usable if fold(tool).strip() in fold(s.text)]
+        text = f"{distiller.word(named[:1], evidence.language)} {text}"
+    return text.strip()
+
+
+def _with_symptom(text: str, rule: str, episode: Episode, calls: Sequence[Call], language: str) -> str:
+    """Add the error as it was shown, by which the next one who sees it will search."""
+    if rule not in ("error_fix", "retry_success"):
+        return text
+    errors = [c.error for c in calls if c.failed and c.error]
+    error = errors[0] if errors else quoted_error(episode.said)
+    known = content_words(text)
+    if not error or len(content_words(error) - known) < 2 or error in text:  # noqa: PLR2004
+        return text
+    return f"{text} {load_lexicon(language).templates['symptom'].format(error=error.rstrip('.。'))}"
+
+
+def repeated_steps(calls: Sequence[Call]) -> dict[str, int]:
+    """Count the command steps worth counting, by program and up to three fixed words."""
+    counted: dict[str, int] = {}
+    seen_whole: set[str] = set()
+    for call in calls:
+        if call.action != "shell" or not call.succeeded:
+            continue
+        for step in steps_of(call.command):
+            if head_of(step) in NAVIGATION or _ROUTINE_STEPS.match(step):
+                continue
+            words = step.split()
+            name = " ".join(words[: 2 if len(words) < 4 else 4])  # noqa: PLR2004
+            counted[name] = counted.get(name, 0) + 1
+            seen_whole.add(step)
+    return counted
+
+
+def _said_about(steps: Sequence[str], episodes: Sequence[Episode]) -> tuple[Episode, Turn] | None:
+    """Return the last turn of an assistant that names one of the steps."""
+    for episode in reversed(episodes):
+        for turn in reversed(episode.turns):
+            if any(step in sentence.text for sentence in turn.passage.sentences for step in steps):
+                return episode, turn
+    return None
