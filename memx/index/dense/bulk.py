@@ -76,6 +76,7 @@ def _embed_batch(model: StaticModel, texts: Sequence[str]) -> Iterator[bytes | N
     characters = model.max_length * model.median_token_length if model.max_length else None
     tokens = model.tokenize([clean_text(text)[:characters] for text in texts])
     marker = model.tokenizer.token_to_id(WORD_MARK)
+    marker = -1 if marker is None else marker
     for ids in tokens:
         if ids.count(marker) == len(ids):
             yield None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,9 +11,11 @@ from hypothesis import strategies as st
 
 from memx.errors import ModelUnavailableError
 from memx.index.dense.calibration import DEFAULT_TABLE, load_table, parse_table, semantic
-from memx.index.dense.embedder import QueryEmbedder
 from memx.index.dense.scan import cosine
 from memx.resources import resource
+
+if TYPE_CHECKING:
+    from memx.index.dense.embedder import QueryEmbedder
 
 TABLE = load_table(resource("model"))
 
