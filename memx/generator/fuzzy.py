@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memx.generator.spelling import allowed_edits, edit_distance
+from memx.generator.spelling import allowed_edits, near_words
 from memx.index.analysis import WORD, fold
 
 TYPE_CHECKING = False
@@ -24,15 +24,14 @@ class FuzzyMatcher:
 
     def __init__(self) -> None:
         """Start with no comparisons made."""
-        self._compared: dict[str, set[str]] = {}
-        self._near: dict[str, dict[str, int]] = {}
+        self._known: dict[str, dict[str, int]] = {}
 
     def score(self, query: Query, bullet: PackedBullet) -> float:
         """Return 0-10: an exact word earns its full share here too."""
         total = query.weight
         if not total:
             return 0.0
-        found = sum(w.weight * self._credit(w.term, bullet, spell=not w.is_stopword) for w in query.terms)
+        found = sum(w.weight * self._credit(w.term, bullet, spell=w.may_be_misspelt) for w in query.terms)
         return FUZZY_MAX * found / total
 
     def _credit(self, term: Term, bullet: PackedBullet, *, spell: bool) -> float:
@@ -49,24 +48,14 @@ class FuzzyMatcher:
         return 0.0 if distance is None else EDIT_CREDIT[distance]
 
     def _distance(self, term: Term, bullet: PackedBullet) -> int | None:
-        """Return the smallest allowed distance from a term to a word of the bullet."""
+        """Return the smallest allowed distance from a term, or its stem, to a word of the bullet."""
         word = fold(term.exact)
-        limit = allowed_edits(word)
-        if not limit:
+        edits = allowed_edits(word)
+        if not edits:
             return None
-        near = self._near.setdefault(word, {})
-        compared = self._compared.setdefault(word, set())
-        present = set(bullet.exact.split())
-        present.update(bullet.stems.split())
-        targets = (word, *term.stems)
-        for other in present - compared:
-            if abs(len(other) - len(word)) <= limit + 3 and other.isalpha():
-                self._compare(other, targets, limit, near)
-        compared |= present
-        return min((near[other] for other in near.keys() & present), default=None)
-
-    def _compare(self, other: str, targets: tuple[str, ...], limit: int, near: dict[str, int]) -> None:
-        folded = fold(other)
-        distance = min(edit_distance(folded, target, limit) for target in targets)
-        if 0 <= distance <= limit:
-            near[other] = max(distance, 1)
+        found = [
+            near_words(target, edits, bullet.stems, self._known.setdefault(target, {}))
+            for target in dict.fromkeys((word, *term.stems))
+            if len(target) > edits
+        ]
+        return min((distance for distance in found if distance is not None), default=None)

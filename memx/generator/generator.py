@@ -15,7 +15,6 @@ from memx.generator.metadata import MetadataMatcher
 from memx.generator.query import make_query
 from memx.generator.scopes import is_visible, scope_boost
 from memx.generator.spelling import allowed_edits
-from memx.index.analysis import WORD
 from memx.index.query import NO_FILTERS, Filters, LexicalQuery
 from memx.record import record
 
@@ -163,7 +162,7 @@ class Generator:
         return tuple(
             (w.term.exact, allowed_edits(w.term.exact))
             for w in query.terms
-            if w.term.kind == WORD and not w.is_stopword and allowed_edits(w.term.exact)
+            if w.may_be_misspelt and allowed_edits(w.term.exact)
         )
 
     def _near(self, query: Query, filters: Filters) -> list[PackedBullet]:

@@ -21,6 +21,9 @@ STOPWORD_WEIGHT = 0.1
 HIRAGANA_WEIGHT = 0.3
 """A pair of hiragana is mostly grammar."""
 
+RARE_COUNT = 2
+"""A word that more bullets than this hold is spelt as it is meant."""
+
 
 @record
 class WeightedTerm:
@@ -29,6 +32,7 @@ class WeightedTerm:
     term: Term
     weight: float
     is_stopword: bool
+    may_be_misspelt: bool
 
 
 @record
@@ -75,7 +79,8 @@ def _weigh(term: Term, count: Callable[[str, str], int], size: int) -> WeightedT
         weight *= STOPWORD_WEIGHT
     elif term.kind == CJK and all("\u3040" <= char <= "\u309f" for char in term.exact):
         weight *= HIRAGANA_WEIGHT
-    return WeightedTerm(term, weight, is_stopword)
+    may_be_misspelt = term.kind == WORD and not is_stopword and frequency <= RARE_COUNT
+    return WeightedTerm(term, weight, is_stopword, may_be_misspelt)
 
 
 def _names(text: str, terms: tuple[WeightedTerm, ...], count: Callable[[str, str], int]) -> tuple[str, ...]:

@@ -13,6 +13,36 @@ def allowed_edits(word: str) -> int:
     return 1 if len(word) < TWO_EDITS_CHARS else 2
 
 
+def parts_of(word: str, edits: int) -> tuple[str, ...]:
+    """Cut a word into edits + 1 parts: a word within that many edits keeps at least one of them whole.
+
+    (A transposition across a cut breaks two; such a slip is found only if a third part is left.)
+    """
+    count = edits + 1
+    cuts = [len(word) * i // count for i in range(count + 1)]
+    return tuple(word[a:b] for a, b in zip(cuts, cuts[1:], strict=False))
+
+
+def near_words(word: str, edits: int, view: str, known: dict[str, int]) -> int | None:
+    """Return the smallest distance (1 to `edits`) from a word to a term of a view; None: none is that near.
+
+    `known` remembers the distances of terms already compared with this word.
+    """
+    best = edits + 1
+    for part in parts_of(word, edits):
+        at = view.find(part)
+        while at >= 0:
+            start = view.rfind(" ", 0, at) + 1
+            end = view.find(" ", at)
+            other = view[start:end]
+            distance = known.get(other)
+            if distance is None:
+                distance = known[other] = edit_distance(word, other, edits)
+            best = min(best, distance)
+            at = view.find(part, end)
+    return max(best, 1) if best <= edits else None
+
+
 def edit_distance(first: str, second: str, limit: int) -> int:
     """Return the optimal string alignment distance, or limit + 1 when it is larger than the limit."""
     if abs(len(first) - len(second)) > limit:
@@ -27,13 +57,10 @@ def edit_distance(first: str, second: str, limit: int) -> int:
     first, second = first[start : len(first) - end], second[start : len(second) - end]
     if not first or not second:
         return min(len(first) + len(second), limit + 1)
-    if limit == 1:
-        is_slip = len(first) == len(second) == 1 or (len(first) == 2 == len(second) and first == second[::-1])
-        return 1 if is_slip else 2
-    return min(_table_distance(first, second), limit + 1)
+    return min(_table_distance(first, second, limit), limit + 1)
 
 
-def _table_distance(first: str, second: str) -> int:
+def _table_distance(first: str, second: str, limit: int) -> int:
     before: list[int] = []
     last = list(range(len(second) + 1))
     for i, a in enumerate(first, 1):
@@ -43,5 +70,7 @@ def _table_distance(first: str, second: str) -> int:
             if i > 1 and j > 1 and a == second[j - 2] and first[i - 2] == b:
                 cost = min(cost, before[j - 2] + 1)
             row.append(cost)
+        if min(row) > limit and min(last) > limit:
+            return limit + 1
         before, last = last, row
     return last[-1]

@@ -100,7 +100,10 @@ class Index:
         try:
             return self._snapshot(fresh=fresh)
         except IndexUnavailableError:
-            pass
+            return self.recover()
+
+    def recover(self) -> Snapshot:
+        """Return a snapshot when the index turned out to be unusable: rebuilt aside, else from the files."""
         try:
             if self.rebuild(wait=False) is not None:
                 return self._snapshot(fresh=False)
@@ -144,7 +147,8 @@ class Index:
     def _from_files(self) -> Snapshot:
         changes = self._changes({}, None)
         scopes = tuple(sorted({bullet.scope for bullet in changes.bullets}))
-        return Snapshot(self._in_memory(changes.bullets), scopes, changes.problems, check_due=True)
+        index = self._in_memory(changes.bullets)
+        return Snapshot(index, scopes, changes.problems, check_due=True, degraded=_why_not_tantivy())
 
     def _in_memory(self, bullets: tuple[PackedBullet, ...]) -> LexicalIndex | LinearIndex:
         if len(bullets) <= OVERLAY_LIMIT:
@@ -291,6 +295,11 @@ class Index:
         return pack(stored, self.analyser, state)
 
     @property
+    def store(self) -> str:
+        """What the store is called in answers."""
+        return self._place.store
+
+    @property
     def analyser(self) -> Analyser:
         """The analyser of this process: with tantivy's stemmers, or a poor man's without."""
         if self._analyser is None:
@@ -312,6 +321,14 @@ def _load_lexical() -> Any:
     except ImportError as error:
         raise IndexUnavailableError(f"tantivy cannot be loaded: {error}") from error
     return lexical
+
+
+def _why_not_tantivy() -> str:
+    try:
+        _load_lexical()
+    except IndexUnavailableError as error:
+        return f"index: {error.message}"
+    return ""
 
 
 def _digest(data: bytes) -> bytes:

@@ -94,7 +94,7 @@ def load_head(generation: str) -> Head:
 
 def save_head(generation: str, head: Head) -> None:
     """Write the head."""
-    problems = tuple((p.message, p.path, p.line, p.hint) for p in head.problems)
+    problems = tuple(tuple(getattr(p, name) for name in Problem.__slots__) for p in head.problems)
     _save(
         os.path.join(generation, "head"),
         (

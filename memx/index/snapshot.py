@@ -24,6 +24,7 @@ class Snapshot:
 
     `check_due`: somebody should refresh the index after this search.
     `checks_hits`: not every file was checked, so the hits' own files must be.
+    `degraded`: what is missing, empty when nothing is.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Snapshot:
         masked: tuple[str, ...] = (),
         check_due: bool = False,
         checks_hits: bool = False,
+        degraded: str = "",
     ) -> None:
         """Lay `overlay` over `base`, of which the paths `masked` no longer hold."""
         self._base = base
@@ -46,6 +48,7 @@ class Snapshot:
         self.problems = problems
         self.check_due = check_due
         self.checks_hits = checks_hits
+        self.degraded = degraded
 
     @property
     def is_linear(self) -> bool:

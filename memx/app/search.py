@@ -1,0 +1,335 @@
+"""The use case of searching: stores and a question in, ranked hits and a JSON document out."""
+
+from __future__ import annotations
+
+import os
+
+from memx.decay import weight
+from memx.errors import IndexUnavailableError, UsageError
+from memx.generator.budget import fit
+from memx.generator.generator import Generator, default_engines
+from memx.generator.scopes import Viewer, scope_of, viewer_of
+from memx.index.freshness import stat_file
+from memx.index.query import Filters
+from memx.model import SECTIONS, TYPES, Hit
+from memx.record import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from memx.config import Config
+    from memx.generator.generator import Engines, Ranking, Scored
+    from memx.generator.vector import VectorSearcher
+    from memx.index.analysis import Analyser
+    from memx.index.index import Index
+    from memx.index.packed import PackedBullet
+    from memx.index.snapshot import Snapshot
+    from memx.model import Problem
+
+JSON_VERSION = 1
+
+
+@record
+class SearchRequest:
+    """A question; the fields are the flags of `memx search`. None and empty mean: not given."""
+
+    query: str
+    max_results: int | None = None
+    token_budget: int | None = None
+    scope: str = ""
+    workspace: str = ""
+    section: str = ""
+    type: str = ""
+    tag: tuple[str, ...] = ()
+    path: str = ""
+    rev: str = ""
+    archived: bool = False
+    fresh: bool = False
+
+
+@record
+class SearchStore:
+    """A store that is searched: its index, its folder, and pending recalls from its journal."""
+
+    index: Index
+    root: str
+    pending: Mapping[str, int] = {}
+
+
+@record
+class SearchAnswer:
+    """Ranked hits, what was missing (`degraded`), broken files, tokens of all hits.
+
+    `check_due`: indexes whose files should be checked in the background now.
+    """
+
+    query: str
+    scope: str
+    hits: tuple[Hit, ...]
+    degraded: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    tokens: int = 0
+    check_due: tuple[Index, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document (design: section 5)."""
+        return {
+            "version": JSON_VERSION,
+            "query": self.query,
+            "scope": self.scope,
+            "hits": [hit_document(hit) for hit in self.hits],
+            "degraded": list(self.degraded),
+            "problems": [
+                {"message": p.message, "path": p.path, "line": p.line, "hint": p.hint} for p in self.problems
+            ],
+            "tokens": self.tokens,
+        }
+
+
+HIT_KEYS = (
+    "id",
+    "path",
+    "store",
+    "section",
+    "type",
+    "scope",
+    "text",
+    "score",
+    "keyword",
+    "blended",
+    "l1",
+    "l2",
+    "l3",
+    "semantic",
+    "decay",
+    "recency_boost",
+    "scope_boost",
+    "instructivity",
+    "recall_count",
+    "archived",
+    "truncated",
+    "conflicts_with",
+    "superseded",
+    "drifted",
+    "title",
+    "source",
+    "created",
+)
+
+
+def hit_document(hit: Hit) -> dict[str, Any]:
+    """Return one hit as JSON values."""
+    values = {key: getattr(hit, key) for key in HIT_KEYS}
+    values["conflicts_with"] = list(hit.conflicts_with)
+    return values
+
+
+def search(
+    request: SearchRequest,
+    stores: Sequence[SearchStore],
+    *,
+    config: Config,
+    now: float,
+    viewer: Viewer,
+    vector: VectorSearcher | None = None,
+    vector_problem: str = "",
+    engines: Engines | None = None,
+    drifted: frozenset[str] = frozenset(),
+) -> SearchAnswer:
+    """Answer a question from several stores.
+
+    `viewer` is who looks when the request names no scope; `vector` is absent
+    for the reason `vector_problem`; `drifted` holds ids whose anchors are known
+    to have moved. Raises UsageError for a blank query or an unknown filter.
+    """
+    asked = _Search(request, stores, config, now, viewer, vector, vector_problem, engines, drifted)
+    return asked.answer()
+
+
+class _Search:
+    def __init__(
+        self,
+        request: SearchRequest,
+        stores: Sequence[SearchStore],
+        config: Config,
+        now: float,
+        viewer: Viewer,
+        vector: VectorSearcher | None,
+        vector_problem: str,
+        engines: Engines | None,
+        drifted: frozenset[str],
+    ) -> None:
+        check_request(request)
+        self._request = request
+        self._stores = stores
+        self._config = config
+        self._now = now
+        self._viewer = request_viewer(request, viewer)
+        self._engines = engines or default_engines(vector)
+        self._vector_problem = vector_problem or "no vectors"
+        self._drifted = drifted
+        self._analyser: Analyser = stores[0].index.analyser if stores else _bare_analyser()
+
+    def answer(self) -> SearchAnswer:
+        snapshots, ranking = self._ranking(fresh=self._request.fresh)
+        if any(s.checks_hits for s in snapshots) and self._has_stale(snapshots, ranking):
+            snapshots, ranking = self._ranking(fresh=True)
+        hits, tokens = self._hits(snapshots, ranking)
+        return SearchAnswer(
+            self._request.query,
+            scope_of(self._viewer),
+            hits,
+            self._degraded(snapshots, ranking),
+            tuple(problem for snapshot in snapshots for problem in snapshot.problems),
+            tokens,
+            tuple(
+                store.index
+                for store, snapshot in zip(self._stores, snapshots, strict=True)
+                if snapshot.check_due
+            ),
+        )
+
+    def _ranking(self, *, fresh: bool) -> tuple[list[Snapshot], Ranking]:
+        snapshots = [store.index.snapshot(fresh=fresh) for store in self._stores]
+        try:
+            return snapshots, self._rank(snapshots)
+        except IndexUnavailableError:
+            snapshots = [store.index.recover() for store in self._stores]
+            return snapshots, self._rank(snapshots)
+
+    def _rank(self, snapshots: Sequence[Snapshot]) -> Ranking:
+        request = self._request
+        generator = Generator(
+            snapshots,
+            self._analyser,
+            self._config.generator,
+            self._viewer,
+            self._engines,
+            now=self._now,
+            decay=self._decay,
+            filters=request_filters(request),
+        )
+        return generator.rank(request.query, path=request.path, limit=request.max_results)
+
+    def _decay(self, bullet: PackedBullet) -> float:
+        return weight(
+            self._now,
+            bullet.created,
+            bullet.updated,
+            bullet.accepted,
+            self._recalls(bullet),
+            bullet.type,
+            bullet.half_life_days,
+            bullet.pinned,
+            self._config.decay,
+        ).weight
+
+    def _recalls(self, bullet: PackedBullet) -> int:
+        pending = sum(
+            store.pending.get(bullet.id, 0) for store in self._stores if store.index.store == bullet.store
+        )
+        return bullet.recall_count + pending
+
+    def _has_stale(self, snapshots: Sequence[Snapshot], ranking: Ranking) -> bool:
+        """Return whether the file of a hit is not what was indexed."""
+        roots = {
+            store.index.store: store.root
+            for store, snapshot in zip(self._stores, snapshots, strict=True)
+            if snapshot.checks_hits
+        }
+        return any(
+            stat_file(os.path.join(roots[s.bullet.store], s.bullet.path)) != s.bullet.stat
+            for s in ranking.hits
+            if s.bullet.store in roots
+        )
+
+    def _hits(self, snapshots: Sequence[Snapshot], ranking: Ranking) -> tuple[tuple[Hit, ...], int]:
+        texts = fit([s.bullet.text for s in ranking.hits], self._config.generator, self._request.token_budget)
+        hits = tuple(
+            replace(self._hit(scored, snapshots), text=fitted.text, truncated=fitted.truncated)
+            for scored, fitted in zip(ranking.hits, texts, strict=False)
+        )
+        return hits, sum(fitted.tokens for fitted in texts)
+
+    def _hit(self, scored: Scored, snapshots: Sequence[Snapshot]) -> Hit:
+        bullet = scored.bullet
+        return Hit(
+            id=bullet.id,
+            path=bullet.path,
+            store=bullet.store,
+            section=bullet.section,
+            type=bullet.type,
+            scope=bullet.scope,
+            text=bullet.text,
+            score=scored.score,
+            keyword=scored.keyword,
+            blended=scored.blended,
+            l1=scored.l1,
+            l2=scored.l2,
+            l3=scored.l3,
+            semantic=scored.semantic,
+            decay=scored.decay,
+            recency_boost=scored.recency_boost,
+            scope_boost=scored.scope_boost,
+            instructivity=bullet.score,
+            recall_count=self._recalls(bullet),
+            title=bullet.title,
+            source=bullet.source,
+            created=bullet.created,
+            archived=bullet.archived,
+            conflicts_with=bullet.conflicts_with,
+            superseded=any(snapshot.with_facet(f"supersedes:{bullet.id}", 1) for snapshot in snapshots),
+            drifted=bullet.id in self._drifted,
+        )
+
+    def _degraded(self, snapshots: Sequence[Snapshot], ranking: Ranking) -> tuple[str, ...]:
+        missing = list(ranking.degraded)
+        if self._engines.vector is None:
+            missing.append(f"l4: {self._vector_problem}")
+        for name, engine in (("l1", self._engines.exact), ("l2", self._engines.fuzzy), ("l3", self._engines.metadata)):
+            if engine is None:
+                missing.append(f"{name}: absent")
+        problems = dict.fromkeys(s.degraded for s in snapshots if s.degraded)
+        return (*sorted(missing), *problems)
+
+
+def check_request(request: SearchRequest) -> None:
+    """Raise UsageError for what cannot be answered."""
+    if not request.query.strip(" \t\r\n\0"):
+        raise UsageError("the query is blank", hint='memx search "what you look for"')
+    for name, value, known in (("section", request.section, SECTIONS), ("type", request.type, TYPES)):
+        if value and value.lower() not in known:
+            raise UsageError(f"unknown {name} {value!r}", hint=f"one of: {', '.join(known)}")
+    for flag, number in (("max-results", request.max_results), ("token-budget", request.token_budget)):
+        if number is not None and number < 1:
+            raise UsageError(f"--{flag} must be at least 1")
+
+
+def request_viewer(request: SearchRequest, viewer: Viewer) -> Viewer:
+    """Return who looks, as `--scope` and `--workspace` say; raises UsageError."""
+    if request.workspace:
+        viewer = replace(viewer, level="workspace", workspace=request.workspace)
+    if not request.scope:
+        return viewer
+    try:
+        return viewer_of(request.scope, viewer)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def request_filters(request: SearchRequest) -> Filters:
+    """Return the filters that a request asks for."""
+    required = [f"tag:{tag.casefold()}" for tag in request.tag]
+    if request.section:
+        required.append(f"section:{request.section.lower()}")
+    if request.type:
+        required.append(f"type:{request.type.lower()}")
+    return Filters(tuple(required), () if request.archived else ("archived",))
+
+
+def _bare_analyser() -> Analyser:
+    from memx.index.index import make_analyser
+
+    return make_analyser()
