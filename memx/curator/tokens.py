@@ -489,7 +489,7 @@ def analyse(text: str) -> Analysis:
 
 
 def _bigrams(text: str) -> frozenset[str]:
-    found = set()
+    found: set[str] = set()
     for run in re.findall(r"[㐀-䶿一-鿿々]{2,}", text):
         found.update(run[i : i + 2] for i in range(len(run) - 1))
     return frozenset(found)
