@@ -18,7 +18,27 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from memx.transcripts import read_session
 
-WORDS = "build failed because the cache holds a stale lock file so the worker waits for error retry fixed port".split()
+WORDS = [
+    "build",
+    "failed",
+    "because",
+    "the",
+    "cache",
+    "holds",
+    "a",
+    "stale",
+    "lock",
+    "file",
+    "so",
+    "the",
+    "worker",
+    "waits",
+    "for",
+    "error",
+    "retry",
+    "fixed",
+    "port",
+]
 
 
 def said(size: int) -> str:

@@ -42,11 +42,13 @@ def read(source: Source, session: SessionRead, offset: int) -> Iterator[Event]:
     turn = Turn("assistant", offset)
     started: float | None = None
     edited: set[str] = set()
+    after_blank = False
     for line in text_lines(source, session, offset):
         chat = _CHAT.match(line.text)
         role = "start" if chat else _role(line.text)
-        # A blank line belongs to whatever stands around it.
-        if line.text.strip() and role != turn.role:
+        is_blank = not line.text.strip()
+        # A blank line belongs to whatever stands around it, but it ends what a person typed.
+        if not is_blank and (role != turn.role or (role == "user" and after_blank)):
             yield from _events(session, turn, edited)
             turn = Turn(role, line.start)
             turn.time = started
@@ -56,6 +58,7 @@ def read(source: Source, session: SessionRead, offset: int) -> Iterator[Event]:
             session.learn(started=started)
         else:
             turn.add(_stripped(line.text, role))
+        after_blank = is_blank
     yield from _events(session, turn, edited)
 
 

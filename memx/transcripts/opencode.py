@@ -67,7 +67,7 @@ def read_storage(source: Source, session: SessionRead) -> Iterator[Event]:
 
 def read_database(source: Source, session: SessionRead, session_id: str) -> Iterator[Event]:
     """Yield the events of one session of the database, or of all when no id is given; never writes."""
-    import sqlite3  # noqa: PLC0415 (one reader of eleven needs it)
+    import sqlite3
 
     try:
         with _Database(source.path) as database:
@@ -81,7 +81,7 @@ def read_database(source: Source, session: SessionRead, session_id: str) -> Iter
 
 def database_sessions(path: str) -> list[dict[str, Any]]:
     """Return id, directory, projectID and time of each session; raises TranscriptError."""
-    import sqlite3  # noqa: PLC0415 (one reader of eleven needs it)
+    import sqlite3
 
     try:
         with _Database(path) as database:
@@ -105,8 +105,8 @@ class _Database:
         self._path = os.path.abspath(path)
 
     def __enter__(self) -> sqlite3.Connection:
-        import sqlite3  # noqa: PLC0415 (one reader of eleven needs it)
-        from urllib.parse import quote  # noqa: PLC0415
+        import sqlite3
+        from urllib.parse import quote
 
         self._connection = sqlite3.connect(f"file:{quote(self._path)}?mode=ro", uri=True, timeout=2.0)
         # Foreign bytes are no reason to lose a session.
