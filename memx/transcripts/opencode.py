@@ -108,7 +108,9 @@ class _Database:
         import sqlite3
         from urllib.parse import quote
 
-        self._connection = sqlite3.connect(f"file:{quote(self._path)}?mode=ro", uri=True, timeout=2.0)
+        # Without a log of a live writer, `immutable` keeps SQLite from making files of its own.
+        mode = "mode=ro" if os.path.exists(f"{self._path}-wal") else "mode=ro&immutable=1"
+        self._connection = sqlite3.connect(f"file:{quote(self._path)}?{mode}", uri=True, timeout=2.0)
         # Foreign bytes are no reason to lose a session.
         self._connection.text_factory = lambda data: data.decode("utf-8", "replace")
         return self._connection

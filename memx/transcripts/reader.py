@@ -118,6 +118,8 @@ def _open(
 def _opencode(source: Source, session: SessionRead, session_id: str) -> Iterator[Event]:
     head = source.head(4096)
     if head.startswith(b"SQLite format 3\0"):
+        if source.data is not None:
+            raise TranscriptError("a database cannot be given as text", hint="give the path of opencode.db")
         return opencode.read_database(source, session, session_id)
     if b'"messages"' not in source.head() and source.data is None:
         return opencode.read_storage(source, session)
