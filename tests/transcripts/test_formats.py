@@ -111,7 +111,9 @@ def test_claude_facts_come_from_the_first_records() -> None:
 )
 def test_codex_outputs_are_understood(
     output: Any,
-    is_error: bool | None,  # noqa: FBT001 (a column of the table) code: int | None, text: str
+    is_error: bool | None,  # noqa: FBT001 (a column of the table)
+    code: int | None,
+    text: str,
 ) -> None:
     """All forms of an output give flag, code and text."""
     result = codex_output(output)
