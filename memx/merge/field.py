@@ -120,12 +120,10 @@ def _merge_set(key: str, fields: tuple[Field | None, Field | None, Field | None]
         source = max(owns[1:], key=_by_length)
         return _revised(key, source, tuple(sorted(merged)))
     pieces = [_pieces(field, own) for field, own in zip(fields, owns, strict=True)]
-    heads = [piece[0] for piece in pieces if piece[0]]
-    lines = [max(heads[-2:], key=_by_length)]
-    for item in sorted(merged):
-        lines.append(_item_lines(item, [piece[1].get(item, "") for piece in pieces]))
-    lines.append(merge_lead(*(piece[2] for piece in pieces)))
-    return "".join(lines)
+    head = max((piece[0] for piece in pieces[1:]), key=_by_length)
+    lines = [_item_lines(item, [piece[1].get(item, "") for piece in pieces]) for item in sorted(merged)]
+    tail = merge_lead(*(piece[2] for piece in pieces))
+    return head + "".join(lines) + tail
 
 
 def _item_lines(item: str, texts: list[str]) -> str:
@@ -176,14 +174,18 @@ def _merge_unknown(key: str, owns: Three) -> str | None:
 
 
 def _with_value(key: str, value: str, owns: Three) -> str:
-    """Return the longer side's lines with another value: the longer one has the comment."""
-    for own in owns[1:]:
-        if _document(own).fields[0].value == value and "#" not in "".join(owns[1:]):
-            return own
-    return _revised(key, max(owns[1:], key=_by_length), value)
+    """Return the lines of the side that has this value, else the longer side's with a new number."""
+    having = [own for own in owns[1:] if _document(own).fields[0].value == value]
+    if not having:
+        return _revised(key, max(owns[1:], key=_by_length), int(value))
+    chosen = max(having, key=_by_length)
+    comments = [own[own.index(" #") :] for own in owns[1:] if " #" in own]
+    if comments and " #" not in chosen and FIELD_KINDS[key] != "text":
+        return chosen.rstrip() + max(comments, key=_by_length)
+    return chosen
 
 
-def _revised(key: str, own: str, value: str | tuple[str, ...]) -> str:
+def _revised(key: str, own: str, value: int | tuple[str, ...]) -> str:
     changed = _document(own).with_field(key, value)
     text = "".join(changed.block_lines)
     return text or "".join(line + "\n" for line in format_field(key, value))

@@ -52,16 +52,16 @@ _AFTER_VERB = re.compile(
 _FROM_TO = re.compile(
     rf"[^\n]{{0,40}}?\bfrom[ \t]+[\"'`]?({_VALUE}+)[\"'`]?[ \t]+to[ \t]+[\"'`]?({_VALUE}+)", re.IGNORECASE
 )
-_DIRECT = re.compile(rf"[ \t]*{_BREAK}[(\[]?(?:{_QUOTED}|{_PLAIN})")
+_DIRECT = re.compile(rf"(?=[\s(\[\"'`“])[ \t]*{_BREAK}[(\[]?(?:{_QUOTED}|{_PLAIN})")
 _CJK_PASSWORD = re.compile(r"密码|密碼|口令|暗号|暗証番号|パスワード|パスフレーズ|パスコード|비밀번호|암호")
 _CJK_TOKEN = re.compile(
     r"密钥|密鑰|秘钥|私钥|令牌|秘密鍵|アクセスキー|APIキー|キー|トークン|シークレット|토큰|키"
 )
 _CJK_TIGHT = re.compile(
-    rf"(?:[ \t]*(?:就是|应该是|現在是|现在是|是|为|為|叫|改成|改为|改為|设为|設為|设成|设置为|は|が|を|：|:|=|은|는|이|가))?[：:=]?[ \t\n]*"
-    rf"(?:[「『\"'`“]{{1,2}}(?P<quoted>[!-~]{{1,200}}?)[」』\"'`”]|(?P<plain>[!-~]{{3,200}}))"
+    r"(?:[ \t]*(?:就是|应该是|現在是|现在是|是|为|為|叫|改成|改为|改為|设为|設為|设成|设置为|は|が|を|：|:|=|은|는|이|가))?[：:=]?[ \t\n]*"
+    r"(?:[「『\"'`“]{1,2}(?P<quoted>[!-~]{1,200}?)[」』\"'`”]|(?P<plain>[!-~]{3,200}))"
 )
-_CJK_LOOSE = re.compile(rf"[^\x00-\x7f。；！？]{{0,10}}[：:=]?[ \t]*[「『\"'`“]?(?P<plain>[!-~]{{4,200}})")
+_CJK_LOOSE = re.compile(r"[^\x00-\x7f。；！？]{0,10}[：:=]?[ \t]*[「『\"'`“]?(?P<plain>[!-~]{4,200})")
 _HEADER = re.compile(
     r"\b(?P<scheme>Bearer|Basic|Digest|(?<=Authorization: )(?:Token|ApiKey)|(?<=Authorization:)(?:Token|ApiKey))[ \t]+(?P<plain>[A-Za-z0-9._~+/=-]{6,2000})",
     re.IGNORECASE,
@@ -255,14 +255,14 @@ _NUMBERED_WORD = re.compile(r"[A-Za-z]+-?\d{1,3}(?:\.\d+)*\Z")
 
 def _is_password(text: str, key: re.Match[str], start: int, end: int, trust: str) -> bool:
     value = text[start:end]
-    if len(value) < _MIN_PASSWORD or is_predicate(value) and trust != _BY_SIGN:
+    if len(value) < _MIN_PASSWORD or (is_predicate(value) and trust != _BY_SIGN):
         return False
     if trust == _BY_NEIGHBOUR:
         return _is_strong(value) and (
-            _is_quoted(text, start) or len(value) >= _MIN_NEIGHBOUR and not _NUMBERED_WORD.match(value)
+            _is_quoted(text, start) or (len(value) >= _MIN_NEIGHBOUR and not _NUMBERED_WORD.match(value))
         )
     if trust == _BY_VERB:
-        if _is_strong(value) or _is_quoted(text, start) or value.isdigit() and len(value) >= 4:  # noqa: PLR2004 (a PIN)
+        if _is_strong(value) or _is_quoted(text, start) or (value.isdigit() and len(value) >= 4):  # noqa: PLR2004 (a PIN)
             return True
         return (
             is_word(value)
@@ -274,8 +274,7 @@ def _is_password(text: str, key: re.Match[str], start: int, end: int, trust: str
         return (
             _is_env_name(text, key)
             or _is_quoted(text, start)
-            or _ends_clause(text, end)
-            and len(value) > _MIN_PASSWORD
+            or (_ends_clause(text, end) and len(value) > _MIN_PASSWORD)
         )
     return True
 
@@ -290,7 +289,7 @@ def _is_quoted(text: str, start: int) -> bool:
 
 def _ends_clause(text: str, end: int) -> bool:
     rest = text[end : end + 2]
-    return not rest or rest[0] in ".,;!\n\"'`)），。、" and (len(rest) == 1 or not rest[1].isalnum())
+    return not rest or (rest[0] in ".,;!\n\"'`)），。、" and (len(rest) == 1 or not rest[1].isalnum()))
 
 
 def _is_env_name(text: str, key: re.Match[str]) -> bool:
@@ -298,7 +297,7 @@ def _is_env_name(text: str, key: re.Match[str]) -> bool:
 
 
 def _is_token(text: str, value: str, start: int, trust: str) -> bool:
-    if len(value) < _MIN_TOKEN or not has_letter(value) and len(value) < 2 * _MIN_TOKEN:
+    if len(value) < _MIN_TOKEN or (not has_letter(value) and len(value) < 2 * _MIN_TOKEN):
         return False
     if is_hash(value):
         named_hash = _HASH_WORD.search(text[max(0, start - _NEAR_CHARS) : start])
@@ -347,14 +346,14 @@ def _is_cjk_secret(text: str, start: int, end: int, kind: str, *, tight: bool) -
         return _is_token(text, value, start, _BY_VERB if tight else _BY_NEIGHBOUR)
     if _is_strong(value):
         return True
-    return tight and len(value) >= 4 and (value.isdigit() or is_word(value) and _ends_clause(text, end))  # noqa: PLR2004 (a PIN, a short word)
+    return tight and len(value) >= 4 and (value.isdigit() or (is_word(value) and _ends_clause(text, end)))  # noqa: PLR2004 (a PIN, a short word)
 
 
 def _by_form(text: str) -> Iterator[Match]:
     for match in _HEADER.finditer(text):
         value = match.group("plain")
         if not is_placeholder(value) and (
-            has_digit(value) or len(value) >= 2 * _MIN_TOKEN and not is_word(value)
+            has_digit(value) or (len(value) >= 2 * _MIN_TOKEN and not is_word(value))
         ):
             start, end = _trimmed(text, *match.span("plain"), quoted=False)
             if _is_bearer(match, value):
@@ -372,7 +371,9 @@ def _is_bearer(match: re.Match[str], value: str) -> bool:
     # "basic auth2" and "digest sha256:…" are prose; a header's value is longer or mixed.
     if match.group("scheme").lower() == "bearer":
         return len(value) >= _MIN_TOKEN and not _VERSION.match(value)
-    return len(value) >= 2 * _MIN_TOKEN and looks_random(value) and not is_hash(value) or value.endswith("=")
+    return (len(value) >= 2 * _MIN_TOKEN and looks_random(value) and not is_hash(value)) or value.endswith(
+        "="
+    )
 
 
 def _beside(text: str) -> Iterator[Match]:

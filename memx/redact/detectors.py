@@ -73,7 +73,7 @@ def _scan(line: str) -> Iterator[tuple[str, str]]:
 
 def _load() -> list[tuple[str, Any]]:
     if not _plugins:
-        from importlib import import_module  # noqa: PLC0415 (only with a candidate in hand)
+        from importlib import import_module
 
         for module, name in _PLUGINS:
             plugin = getattr(import_module(f"detect_secrets.plugins.{module}"), name)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _NAME = r"[^\s/\\:*?\"'<>|`,;(){}\[\]&=$]+"
 _UNIX_HOME = re.compile(
-    rf"(?<![\w.~>-])(?:/mnt/[a-z]|/[a-zA-Z])?/(?:home|Users)/(?P<name>{_NAME})(?<![.:])", re.UNICODE
+    rf"(?<![\w.~-])(?:/mnt/[a-z]|/[a-zA-Z])?/(?:home|Users)/(?P<name>{_NAME})(?<![.:])", re.UNICODE
 )
 _WINDOWS_HOME = re.compile(
     rf"(?<![A-Za-z0-9])[A-Za-z]:(?P<separator>\\{{1,4}}|/{{1,2}})(?:Users|Documents and Settings)(?P=separator)(?P<name>{_NAME})(?<![.:])",
@@ -155,12 +155,10 @@ def _is_private(address: str) -> bool:
     return (
         a == 10
         or (a, b) == (192, 168)
-        or a == 172
-        and 16 <= b <= 31
+        or (a == 172 and 16 <= b <= 31)
         or (a, b) == (169, 254)
-        or a == 100
-        and 64 <= b <= 127
-    )  # noqa: PLR2004 (RFC 1918, 3927, 6598)
+        or (a == 100 and 64 <= b <= 127)
+    )
 
 
 def hosts(text: str) -> Iterator[Match]:

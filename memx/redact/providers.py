@@ -28,7 +28,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("openai-key", "sk-", rf"{_START}sk-(?:proj|svcacct|admin|or-v1|lf)-{_WORD}{{16,}}"),
     ("openai-key", "sk-", rf"{_START}sk-(?=[A-Za-z]*[0-9])[A-Za-z0-9]{{20,}}{_END}"),
     ("openai-key", "T3BlbkFJ", rf"{_WORD}{{10,}}T3BlbkFJ{_WORD}{{10,}}"),
-    ("github-token", "gh", rf"gh[opusr]_[A-Za-z0-9]{{20,}}"),
+    ("github-token", "gh", r"gh[opusr]_[A-Za-z0-9]{20,}"),
     ("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),
     (
         "gitlab-token",
@@ -54,16 +54,16 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("huggingface-token", "hf_", rf"{_START}(?:hf|api_org)_[A-Za-z0-9]{{20,}}"),
     ("twilio-key", "SK", rf"{_START}SK[0-9a-f]{{32}}{_END}"),
     ("twilio-key", "AC", rf"{_START}AC[0-9a-f]{{32}}{_END}"),
-    ("digitalocean-token", "_v1_", rf"do[opr]_v1_[0-9a-f]{{40,}}"),
+    ("digitalocean-token", "_v1_", r"do[opr]_v1_[0-9a-f]{40,}"),
     ("shopify-token", "shp", r"shp(?:at|ca|pa|ss)_[0-9A-Fa-f]{24,}"),
     ("square-token", "sq0", rf"sq0[a-z]{{3}}-{_WORD}{{20,}}"),
     ("mailgun-key", "key-", rf"{_START}key-[0-9a-f]{{32}}{_END}"),
     ("mailchimp-key", "-us", rf"{_START}[0-9a-f]{{32}}-us[0-9]{{1,2}}{_END}"),
-    ("telegram-token", ":A", rf"(?<![A-Za-z0-9])(?:bot)?[0-9]{{8,10}}:A[A-Za-z0-9_-]{{34}}"),
+    ("telegram-token", ":A", r"(?<![A-Za-z0-9])(?:bot)?[0-9]{8,10}:A[A-Za-z0-9_-]{34}"),
     ("databricks-token", "dapi", rf"{_START}dapi[0-9a-f]{{32}}"),
     ("vault-token", "hv", rf"{_START}hv[bsr]\.{_WORD}{{20,}}"),
     ("docker-token", "dckr_", rf"dckr_[op]at_{_WORD}{{20,}}"),
-    ("atlassian-token", "ATATT3", rf"ATATT3[A-Za-z0-9_=-]{{20,}}"),
+    ("atlassian-token", "ATATT3", r"ATATT3[A-Za-z0-9_=-]{20,}"),
     ("linear-key", "lin_api_", r"lin_api_[A-Za-z0-9]{20,}"),
     ("notion-token", "ntn_", rf"{_START}ntn_[A-Za-z0-9]{{20,}}"),
     ("notion-token", "secret_", rf"{_START}secret_[A-Za-z0-9]{{40,}}"),
@@ -144,7 +144,7 @@ def private_keys(text: str) -> Iterator[Match]:
 
 def url_credentials(text: str) -> Iterator[Match]:
     """Yield the password of `scheme://user:password@host`, and a lone random user (a DSN's key)."""
-    if "@" not in text or "://" not in text and ":///" not in text:
+    if "@" not in text or ("://" not in text and ":///" not in text):
         return
     for match in _USERINFO.finditer(text):
         if not _is_url_placeholder(match.group(2)):

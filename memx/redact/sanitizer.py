@@ -9,7 +9,7 @@ from memx.redact import assignments, detectors, personal, providers
 from memx.redact.custom import CustomPattern
 from memx.redact.finding import Finding, Match, Redaction
 from memx.redact.shape import has_digit, has_letter
-from memx.redact.view import joined, normalised, without_surrogates
+from memx.redact.view import joined, normalised, unescaped, without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class PrivacySanitizer:
     def _matches(self, text: str) -> list[Match]:
         view = normalised(text)
         found = [_in_original(match, view) for match in self._detect(view.text)]
+        if (plain := unescaped(view)) is not None:
+            found += [_in_original(match, plain) for match in self._detect(plain.text)]
         if (joint := joined(view)) is not None:
             whole, joints = joint
             found += [_in_original(match, whole) for match in _across_lines(whole.text, joints)]
@@ -144,7 +146,7 @@ def _disjoint(found: Iterable[Match], protected: Sequence[tuple[int, int]]) -> l
             end = max(last.end, match.end)
             match = Match(
                 best.kind, last.start, end, best.replacement, last.is_secret or match.is_secret, best.priority
-            )  # noqa: PLW2901 (the union takes its place)
+            )
         joined_matches.append(match)
     return [piece for match in joined_matches for piece in _outside(match, protected)]
 

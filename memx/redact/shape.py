@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from math import log2
 
@@ -34,6 +35,11 @@ _PLAIN_VALUES = frozenset(
     base64 base32 base58 utf8 utf-8 utf16 utf-16 sha1 sha256 sha-256 sha512 sha-512 md5 bcrypt scrypt argon2 argon2id pbkdf2
     oauth oauth1 oauth2 http2 http/2 jwt hs256 rs256 es256 x509 x.509 ed25519 p256 aes256 aes-256 aes128 ipv4 ipv6
     bearer basic digest stdin env vault keychain keyring plaintext plain interactive prompt self localhost
+    stale old new good bad fine ok okay enough too mandatory sensitive case-sensitive insensitive dead alive compromised
+    correct. identical equal longer shorter weaker stronger known unknown blocked locked rejected accepted refused
+    limited restricted allowed forbidden bound tied scoped specific temporary permanent static dynamic global local
+    vazia nula errada correcta incorrecta secreta pública privada válida inválida igual distinta nueva vieja
+    falsch richtig leer gesetzt nötig
     wrong. optional. required. write read-only write-only id name file path length
     """.split()  # noqa: SIM905 (a word list reads better than 150 quoted strings)
 )
@@ -121,7 +127,7 @@ def _switches(token: str) -> int:
     # Changes between lower case, upper case and digits, a capital before lower case counting once.
     classes = ["d" if "0" <= c <= "9" else "u" if c.isupper() else "l" if c.islower() else "-" for c in token]
     switches = 0
-    for before, after in zip(classes, classes[1:], strict=False):
+    for before, after in itertools.pairwise(classes):
         if "-" in (before, after) or before == after or (before, after) == ("u", "l"):
             continue
         switches += 1

@@ -19,6 +19,7 @@ _INVISIBLE = (
 _UNUSUAL = re.compile(f"[{_INVISIBLE}\u00a0\u3000\uff01-\uff5e]")
 _DROPPED = re.compile(f"[{_INVISIBLE}]")
 _LINE_BREAK = re.compile(r"(?<=[A-Za-z0-9_.+/=-])\\?[ \t]*\r?\n[ \t>|#*]*(?=[A-Za-z0-9_.+/=-])")
+_ESCAPED_END = re.compile(r"\\[nr]")
 _FULL_WIDTH_FIRST = 0xFF01
 _FULL_WIDTH_LAST = 0xFF5E
 _FULL_WIDTH_SHIFT = 0xFEE0
@@ -28,18 +29,18 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 class View:
     """A normalised text and, for each of its characters, the place in the original."""
 
-    __slots__ = ("_places", "text")
+    __slots__ = ("places", "text")
 
     def __init__(self, text: str, places: Sequence[int] | None = None) -> None:
         """Hold `text`; without `places` it is the original itself."""
         self.text = text
-        self._places = places
+        self.places = places
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the half-open range of the original that `text[start:end]` was made from."""
-        if self._places is None:
+        if self.places is None:
             return start, end
-        return self._places[start], self._places[end - 1] + 1
+        return self.places[start], self.places[end - 1] + 1
 
 
 def without_surrogates(text: str) -> str:
@@ -66,6 +67,18 @@ def normalised(text: str) -> View:
             kept.append(char)
         places.append(place)
     return View("".join(kept), places)
+
+
+def unescaped(view: View) -> View | None:
+    """Return the view of JSON text with `\\n` and its kind as blanks of the same length; None when there are none.
+
+    Otherwise the `n` of an escaped line end runs into the word behind it.
+    """
+    if "\\n" not in view.text and "\\t" not in view.text and '\\"' not in view.text:
+        return None
+    text = _ESCAPED_END.sub(" \n", view.text)
+    text = text.replace("\\t", "  ").replace('\\"', ' "')
+    return View(text, view.places)
 
 
 def joined(view: View) -> tuple[View, list[int]] | None:

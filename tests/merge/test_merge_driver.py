@@ -22,8 +22,9 @@ PATH = ".memx/bullets/debugging/räte \"q\" 1-k3v9q2m7xa.md"
 
 
 def bullet(tags: tuple[str, ...], recall_count: int, body: str = "Text.\n", day: int = 1) -> bytes:
-    """Return a bullet file."""
-    document = Document.parse(f"---\nid: k3v9q2m7xa\nupdated: 2026-01-{day:02d}T00:00:00Z\n---\n{body}".encode())
+    """Return a bullet file, long enough that git finds it again after a move."""
+    head = "id: k3v9q2m7xa\nsection: debugging\ntype: pitfall\nscore: 82\nscope: project\n"
+    document = Document.parse(f"---\n{head}updated: 2026-01-{day:02d}T00:00:00Z\n---\n{body}".encode())
     return document.with_field("tags", tags).with_field("recall_count", recall_count).to_bytes()
 
 
