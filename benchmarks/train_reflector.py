@@ -108,17 +108,12 @@ def write_json(name, content):
 
 def main():
     """Train on everything and write both files."""
-    from distill import load_commits, load_sessions, operating_point  # noqa: PLC0415 (distill imports this module)
+    from distill import load_commits, load_sessions, trained_model  # noqa: PLC0415 (distill imports this module)
 
     folder = sys.argv[1] if len(sys.argv) > 1 else EVAL
     commits = load_commits(folder)
     sessions = load_sessions(folder)
-    worth = {}
-    for kind, examples in (("commit", commits), ("session", sessions)):
-        model = train_worth(
-            [e["values"] for e in examples], [e["label"] for e in examples], [e["weight"] for e in examples]
-        )
-        worth[kind] = shift(model, operating_point(examples))
+    worth = {"commit": trained_model(commits, "commit"), "session": trained_model(sessions, "session")}
     write_json("worth.json", worth)
     labels = read_lines(os.path.join(folder, "commits.dev.jsonl"))
     labels += read_lines(os.path.join(folder, "sessions", "labels.jsonl"))

@@ -52,6 +52,9 @@ SESSION_NAMES = (
     "cause", "hazard", "failure", "remedy", "necessity", "contrast", "decision", "firm", "measure", "condition", "feature", "series",
     "identifiers", "values", "length", "best_sentence", "mean_sentence", "chatter", *STRUCTURE,
 )  # fmt: skip
+_LEAST_STRENGTH = 0.2
+_WHOLE_COMMAND = 0.8
+_SHORT_COMMAND = 120
 _KEY_PART = re.compile(r"[A-Za-z]{4,}")
 _GENERAL = {
     "en": r"\b(?:never|always|every|from now on|in this (?:repo|repository|project|codebase)|we use|must|only|for later|next time)\b",
@@ -136,7 +139,8 @@ class _Finder:
         rule, confidence, support = _name_work(episode, calls, variants, settings, tool, stated, evidence)
         if not rule:
             return []
-        text = self._distiller.distil(evidence)
+        kept = self._distiller.choose(evidence, least=_LEAST_STRENGTH)
+        text = self._distiller.word([evidence.usable[i] for i in kept], evidence.language)
         text = _complete(text, rule, variants, settings, tool, evidence, self._distiller)
         text = _with_symptom(text, rule, episode, calls, evidence.language)
         structure = _structure(episode, calls, variants, settings, tool)
@@ -296,14 +300,9 @@ def _complete(
     templates = load_lexicon(evidence.language).templates
     if rule == "retry_success" and variants:
         variant = variants[0]
-        missing = [word for word in variant.added if len(word) > 1 and word not in text]
         worked, failed = shown(variant.worked.command), shown(variant.failed.command, 90)
-        if missing and worked:
-            form = (
-                templates["retry" if failed and variant.failed.error else "retry_short"]
-                if failed
-                else "`{worked}`."
-            )
+        if worked and not _is_told(variant, worked, text):
+            form = templates["retry" if variant.failed.error else "retry_short"] if failed else "`{worked}`."
             text = f"{form.format(worked=worked, failed=failed, error=variant.failed.error[:120])} {text}"
     if rule == "config_change":
         for setting in settings[:2]:
@@ -316,6 +315,14 @@ def _complete(
     return text.strip()
 
 
+def _is_told(variant: Variant, worked: str, text: str) -> bool:
+    """Tell whether the words give the command that worked already; of a long one its new words do."""
+    if len(worked) > _SHORT_COMMAND:
+        return any(word in text for word in variant.added if len(word) > 1)
+    words = worked.split()
+    return sum(word in text for word in words) >= _WHOLE_COMMAND * len(words)
+
+
 def _with_symptom(text: str, rule: str, episode: Episode, calls: Sequence[Call], language: str) -> str:
     """Add the error as it was shown, by which the next one who sees it will search."""
     if rule not in ("error_fix", "retry_success"):
@@ -323,7 +330,7 @@ def _with_symptom(text: str, rule: str, episode: Episode, calls: Sequence[Call],
     errors = [c.error for c in calls if c.failed and c.error]
     error = errors[0] if errors else quoted_error(episode.said)
     known = content_words(text)
-    if not error or len(content_words(error) - known) < 2 or error in text:  # noqa: PLR2004
+    if not error or len(content_words(error) - known) < 2 or error[:60] in text:  # noqa: PLR2004
         return text
     return f"{text} {load_lexicon(language).templates['symptom'].format(error=error.rstrip('.。'))}"
 

@@ -49,7 +49,7 @@ def _retained(failed: Call, worked: Call) -> float:
 
 def _heads(command: str) -> set[str]:
     return {head_of(step) for step in steps_of(command)} | {
-        word.rsplit("/", 1)[-1].lower() for word in _words(command)[:3]
+        word.rsplit("/", 1)[-1].lower() for word in _words(command)[:4]
     }
 
 
