@@ -6,6 +6,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memx.document import Document, decode_text, format_field, format_scalar, read_strict
 from memx.errors import ConflictMarkerError, FrontMatterError
 from memx.store.yaml_reader import read_general
@@ -29,20 +30,22 @@ Body.
 characters = st.characters(codec="utf-8", exclude_characters="\r")
 scalars = st.one_of(
     st.text(characters, max_size=12),
-    st.sampled_from(["no", "on", "0123", "1_000", "10:00", "2024-01-05", "1e3", "~", "null", "a: b", "a #b", "-"]),
+    st.sampled_from(
+        ["no", "on", "0123", "1_000", "10:00", "2024-01-05", "1e3", "~", "null", "a: b", "a #b", "-"]
+    ),
     st.text(st.sampled_from(": #-'\"\\[]{}a,&*!|>%@`\t\n\u0085\u2028\ufeff\u3000"), max_size=6),
 )
 keys = st.from_regex(r"\A[a-z][a-z_]{0,8}\Z")
 fields = st.dictionaries(keys, st.one_of(scalars, st.lists(scalars, min_size=1, max_size=4)), max_size=6)
 
 
-def write(values, body):
+def write(values: dict[str, object], body: str) -> None:
     """Return a canonical file."""
     lines = [line for key, value in values.items() for line in format_field(key, value)]
     return "\n".join(["---", *lines, "---", body])
 
 
-def split_bodies():
+def split_bodies() -> None:
     """Return bodies that a careless reader would damage."""
     return [
         "---\nHello\n---\nrest\n",
@@ -58,7 +61,7 @@ def split_bodies():
 
 @given(fields, st.text(characters, max_size=20))
 @settings(max_examples=200, deadline=None)
-def test_canonical_file_both_readers_agree(values, body):
+def test_canonical_file_both_readers_agree(values: dict[str, object], body: str) -> None:
     """The strict reader takes every canonical file and reads it as the general reader does."""
     text = write(values, body)
     strict = read_strict(text)
@@ -71,7 +74,7 @@ def test_canonical_file_both_readers_agree(values, body):
 
 @given(st.text(st.sampled_from("ab:- #\n\"'[],&*~|>?{}!%@`.\t0\\"), max_size=40))
 @settings(max_examples=500, deadline=None)
-def test_any_block_strict_reader_never_disagrees(block):
+def test_any_block_strict_reader_never_disagrees(block: str) -> None:
     """Whatever the strict reader accepts, YAML reads in the same way."""
     text = f"---\n{block}\n---\nbody"
     strict = read_strict(text)
@@ -83,13 +86,15 @@ def test_any_block_strict_reader_never_disagrees(block):
 
 @given(scalars)
 @settings(max_examples=300, deadline=None)
-def test_scalar_yaml_reads_the_same_string(text):
+def test_scalar_yaml_reads_the_same_string(text: str) -> None:
     """PyYAML, with its own YAML 1.1 typing, reads each scalar that we write as that string."""
     assert yaml.safe_load(f"a: {format_scalar(text)}") == {"a": text}
 
 
-@pytest.mark.parametrize("word", ["no", "Yes", "0123", "1_000", "10:00", "2024-01-05", "1e3", "~", ".inf", "y", "3.10", ""])
-def test_ambiguous_scalar_is_quoted(word):
+@pytest.mark.parametrize(
+    "word", ["no", "Yes", "0123", "1_000", "10:00", "2024-01-05", "1e3", "~", ".inf", "y", "3.10", ""]
+)
+def test_ambiguous_scalar_is_quoted(word: str) -> None:
     """What YAML 1.1 or 1.2 would type is double-quoted."""
     assert format_scalar(word) == f'"{word}"'
 
@@ -97,7 +102,7 @@ def test_ambiguous_scalar_is_quoted(word):
 @pytest.mark.parametrize("body", split_bodies())
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_body_is_kept_byte_for_byte(body, newline, mark):
+def test_body_is_kept_byte_for_byte(body: str, newline: str, mark: str) -> None:
     """Rules, indents, line ends and trailing newlines of a body come back as they were."""
     text = f"{mark}---{newline}title: x --- y{newline}---{newline}{body}"
     document = Document.parse(text.encode())
@@ -106,12 +111,12 @@ def test_body_is_kept_byte_for_byte(body, newline, mark):
     assert read_general(text) == ({"title": "x --- y"}, body)
 
 
-def test_dots_close_the_block():
+def test_dots_close_the_block() -> None:
     """A line of three dots closes the block, as in YAML."""
     assert read_general("---\ntitle: x\n...\nbody") == ({"title": "x"}, "body")
 
 
-def test_four_hyphens_are_no_fence():
+def test_four_hyphens_are_no_fence() -> None:
     """A file that begins with four hyphens has no front matter, and they do not close a block."""
     assert Document.parse(b"----\ntitle: x\n----\n").body == "----\ntitle: x\n----\n"
     with pytest.raises(FrontMatterError, match="never closed"):
@@ -131,25 +136,25 @@ def test_four_hyphens_are_no_fence():
         ("---\nid: a\ntitle: a\u2028b\n---\nx\n".encode(), 3),
     ],
 )
-def test_broken_file_error_names_the_line(data, line):
+def test_broken_file_error_names_the_line(data: bytes, line: int | None) -> None:
     """Each broken shape is an error with its line."""
     with pytest.raises(FrontMatterError) as caught:
         Document.parse(data, "x.md")
     assert (caught.value.path, caught.value.line) == ("x.md", line)
 
 
-def test_conflict_markers_have_their_own_error():
+def test_conflict_markers_have_their_own_error() -> None:
     """A hook can tell an unfinished merge from a typing error."""
     with pytest.raises(ConflictMarkerError):
         Document.parse(b"<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> b\n")
 
 
-def test_setext_heading_is_no_conflict():
+def test_setext_heading_is_no_conflict() -> None:
     """A line of equals signs in a body is a heading."""
     assert Document.parse(b"Title\n=======\n<<<<<<< see\n").body
 
 
-def test_fields_have_values_and_lines():
+def test_fields_have_values_and_lines() -> None:
     """Simple values are read in any quoting and style; others are None."""
     document = Document.parse(HAND_WRITTEN)
     found = {field.key: (field.value, field.first_line, field.last_line) for field in document.fields}
@@ -174,7 +179,7 @@ def test_fields_have_values_and_lines():
         ("created", 0.0, b"nested:", b"created: 1970-01-01T00:00:00Z\nnested:"),
     ],
 )
-def test_edit_touches_one_field(key, value, old, new):
+def test_edit_touches_one_field(key: str, value: object, old: bytes, new: bytes) -> None:
     """Every byte outside the field, and the comments in it, stay."""
     expected = HAND_WRITTEN.replace(old, new)
     if key == "tools":
@@ -184,7 +189,7 @@ def test_edit_touches_one_field(key, value, old, new):
 
 @given(fields, keys, st.one_of(scalars, st.lists(scalars, min_size=1, max_size=3)))
 @settings(max_examples=150, deadline=None)
-def test_edit_then_read_returns_the_value(values, key, value):
+def test_edit_then_read_returns_the_value(values: dict[str, object], key: str, value: object) -> None:
     """A field that was set reads as set, all others as before."""
     document = Document.parse(write(values, "body").encode()).with_field(key, value)
     strict = read_strict(document.to_bytes().decode())
@@ -195,14 +200,17 @@ def test_edit_then_read_returns_the_value(values, key, value):
     }
 
 
-def test_edit_without_front_matter_makes_a_block():
+def test_edit_without_front_matter_makes_a_block() -> None:
     """The first field of a file written by hand opens a block and leaves the body alone."""
-    assert Document.parse(b"\xef\xbb\xbfHello\r\n").with_field("id", "a").to_bytes() == b"\xef\xbb\xbf---\r\nid: a\r\n---\r\nHello\r\n"
+    assert (
+        Document.parse(b"\xef\xbb\xbfHello\r\n").with_field("id", "a").to_bytes()
+        == b"\xef\xbb\xbf---\r\nid: a\r\n---\r\nHello\r\n"
+    )
 
 
 @given(st.binary(max_size=60))
 @settings(max_examples=300, deadline=None)
-def test_any_bytes_parse_or_raise_our_error(data):
+def test_any_bytes_parse_or_raise_our_error(data: bytes) -> None:
     """Nothing but FrontMatterError leaves the parser, and what parses is written back unchanged."""
     try:
         assert Document.parse(data).to_bytes() == data

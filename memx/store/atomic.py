@@ -12,7 +12,9 @@ _STALE_SECONDS = 3600.0
 
 
 def write_atomically(path: str, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file; keep the mode of the one there, else follow the umask; fsync when `durable`.
+    """Replace a file; keep the mode of the one there, else follow the umask; fsync it when `durable`.
+
+    The caller syncs the folder: once for many files.
 
     Raises OSError; then the old file is untouched and no temporary file is left.
     """
@@ -36,20 +38,21 @@ def write_atomically(path: str, data: bytes, *, durable: bool = True) -> None:
     except BaseException:
         _unlink_if_there(temporary)
         raise
-    if durable:
-        sync_folder(folder)
 
 
 def sync_folder(folder: str) -> None:
     """Make renames and removals in a folder durable where the system can."""
     if os.name != "posix":
         return
-    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
     try:
         os.fsync(descriptor)
     except OSError:
         # Some network file systems refuse to sync a folder; the file itself is safe.
-        pass
+        return
     finally:
         os.close(descriptor)
 

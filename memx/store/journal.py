@@ -80,7 +80,7 @@ class Journal:
     def __init__(self, state_dir: str) -> None:
         """Name the folder; nothing is read or made yet."""
         self._path = os.path.join(state_dir, "journal")
-        self._lock = Lock(os.path.join(state_dir, "journal.lock"), RECORD_TIMEOUT_S)
+        self._lock = Lock(os.path.join(state_dir, "journal.lock"))
 
     def record(self, ids: Iterable[str], now: float, window_minutes: float, kind: str = "recall") -> bool:
         """Note that bullets were recalled or shown; return False when it could not be counted.
@@ -92,9 +92,12 @@ class Journal:
             return True
         entry = f"{_KINDS[kind]} {now:.3f} {window_minutes * 60:g} {names}{_END}\n".encode()
         try:
-            with self._lock:
+            self._lock.acquire(RECORD_TIMEOUT_S)
+            try:
                 if self._append(entry) > COMPACT_ABOVE_BYTES:
                     self._replace(self._read())
+            finally:
+                self._lock.release()
         except (OSError, StoreError):
             return False
         return True
@@ -186,6 +189,7 @@ class Journal:
         return ledger
 
     def _replace(self, ledger: _Ledger) -> None:
+        """Write the ledger over the file. Unsynced folder: losing the rename brings the old, whole file back."""
         lines = [f"f {identifier} {count} 0{_END}" for identifier, count in ledger.folded.items()]
         for letter, tally in (("R", ledger.recalled), ("S", ledger.shown)):
             # A sum of nothing stays for its time: a repeat just after a fold must not count again.

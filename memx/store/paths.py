@@ -19,6 +19,8 @@ def refuse_unsafe(path: str, what: str = "path") -> None:
 def resolve_inside(root: str, path: str) -> str:
     """Return the absolute path of a relative one; raise UnsafePathError when it or a link leaves `root`."""
     refuse_unsafe(path)
+    if not {"", "."}.isdisjoint(path.split("/")):
+        raise UnsafePathError("the path is not in its shortest form", path=path)
     full = os.path.join(root, *path.split("/"))
     real_root = os.path.realpath(root)
     real_folder = os.path.realpath(os.path.dirname(full))
@@ -29,20 +31,15 @@ def resolve_inside(root: str, path: str) -> str:
     return full
 
 
-def _reason(path: str) -> str:  # noqa: PLR0911 (one return a reason)
+def _reason(path: str) -> str:
     if not path:
         return "is empty"
     if not path.isprintable() and any(ord(c) < 32 or ord(c) == 127 for c in path):  # noqa: PLR2004 (C0 and DEL)
         return "holds a control character"
-    if path[0] == "/" or path[0] == "~":
+    if path[0] == "/" or path.partition("/")[0] == "~":
         return "is not relative"
     if "\\" in path:
         return "holds a backslash"
     if path[1:2] == ":" and path[0].isalpha():
         return "names a drive"
-    parts = path.split("/")
-    if ".." in parts:
-        return "leads out of the repository"
-    if "." in parts or "" in parts:
-        return "is not in its shortest form"
-    return ""
+    return "leads out of the repository" if ".." in path.split("/") else ""

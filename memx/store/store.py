@@ -75,7 +75,9 @@ class Store(StoreReader):
         """
         bullet = self._prepare(bullet)
         with self._lock:
-            target = path or self._path_with(bullet.id) or bullet_path(bullet)
+            target = path
+            if target is None:
+                target = self._path_with(bullet.id) or bullet_path(bullet)
             if not os.path.lexists(resolve_inside(self.root, target)):
                 return self._put(format_bullet(bullet), target)
             data = self.read_bytes(target)
@@ -94,17 +96,13 @@ class Store(StoreReader):
         added: list[tuple[StoredBullet, bool]] = []
         with self._lock:
             by_id = self._paths_by_id()
-            for bullet in prepared:
-                path = by_id.get(bullet.id)
-                present = self.read_or_none(path) if path else None
-                if present is not None and present.bullet.id == bullet.id:
-                    added.append((present, False))
-                    continue
-                target = bullet_path(bullet)
-                if os.path.lexists(resolve_inside(self.root, target)):
-                    raise StoreError("a broken file is there already", path=target, hint="memx lint")
-                added.append((self._put(format_bullet(bullet), target), True))
-                by_id[bullet.id] = target
+            try:
+                for bullet in prepared:
+                    stored, is_new = self._add(bullet, by_id.get(bullet.id))
+                    by_id[bullet.id] = stored.path
+                    added.append((stored, is_new))
+            finally:
+                self._settle([stored.path for stored, is_new in added if is_new])
         return added
 
     def edit(self, reference: str, changes: Mapping[str, object]) -> StoredBullet:
@@ -142,10 +140,9 @@ class Store(StoreReader):
             full = resolve_inside(self.root, stored.path)
             try:
                 os.unlink(full)
-                sync_folder(os.path.dirname(full))
             except OSError as error:
                 raise StoreError(f"cannot remove the bullet ({error.strerror})", path=stored.path) from error
-            mark_dirty(self.state_dir)
+            self._settle([stored.path])
             return stored
 
     def archive(self, reference: str) -> StoredBullet:
@@ -209,6 +206,16 @@ class Store(StoreReader):
             changes["updated"] = self._clock()
         return self._put_valid(edit_bullet(data, changes, path=path), path)
 
+    def _add(self, bullet: Bullet, path: str | None) -> tuple[StoredBullet, bool]:
+        """Return the bullet at `path` if it is the one, else write it without settling."""
+        present = self.read_or_none(path) if path else None
+        if present is not None and present.bullet.id == bullet.id:
+            return present, False
+        target = bullet_path(bullet)
+        if os.path.lexists(resolve_inside(self.root, target)):
+            raise StoreError("a broken file is there already", path=target, hint="memx lint")
+        return self._replace_file(format_bullet(bullet), target), True
+
     def _put_valid(self, data: bytes, path: str) -> StoredBullet:
         """Validate a file and write it if it differs from what is there."""
         self._refuse_read_only()
@@ -219,15 +226,28 @@ class Store(StoreReader):
         return stored if is_same else self._put(data, path)
 
     def _put(self, data: bytes, path: str) -> StoredBullet:
-        """Resolve, replace atomically, mark dirty: the end of the write path, under the caller's lock."""
+        """Replace a file and settle it: the end of the write path, under the caller's lock."""
+        stored = self._replace_file(data, path)
+        self._settle([path])
+        return stored
+
+    def _replace_file(self, data: bytes, path: str) -> StoredBullet:
+        """Resolve and replace atomically."""
         stored = self.parse(data, path)
         full = resolve_inside(self.root, path)
         try:
             write_atomically(full, data)
         except OSError as error:
             raise StoreError(f"cannot write the bullet ({error.strerror})", path=path) from error
-        mark_dirty(self.state_dir)
         return stored
+
+    def _settle(self, paths: Iterable[str]) -> None:
+        """Make what happened in these files' folders durable and mark the index dirty."""
+        folders = {os.path.dirname(path) for path in paths}
+        for folder in folders:
+            sync_folder(os.path.join(self.root, folder))
+        if folders:
+            mark_dirty(self.state_dir)
 
     def _relocate(self, reference: str, folder: str, section: str | None) -> StoredBullet:
         """Move a file to another folder of the store, its section changed first if one is given.
@@ -255,11 +275,9 @@ class Store(StoreReader):
         try:
             os.makedirs(os.path.dirname(new), exist_ok=True)
             os.rename(old, new)
-            sync_folder(os.path.dirname(new))
-            sync_folder(os.path.dirname(old))
         except OSError as error:
             raise StoreError(f"cannot move the bullet ({error.strerror})", path=path) from error
-        mark_dirty(self.state_dir)
+        self._settle([target, path])
         return self.read(target)
 
     def _path_with(self, identifier: str) -> str | None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import pytest
+
 from memx.record import record
 from memx.store.store import Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SECRET = "hunter2secret"
 
@@ -43,13 +48,13 @@ def open_store(folder: str, **options: object) -> Store:
 
 
 @pytest.fixture
-def store(tmp_path) -> Store:
+def store(tmp_path: Path) -> Store:
     """Return an empty store."""
     return open_store(str(tmp_path))
 
 
 @pytest.fixture
-def put(store):
+def put(store: Store) -> None:
     """Return a function that puts bytes at a path of the store, as a person or git would."""
     import os
 
