@@ -9,6 +9,8 @@ from memx.record import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.app.project import Project
+    from memx.model import StoredBullet
+    from memx.store.store import Store
 
 WRITTEN, MERGED, FLAGGED, UNCHANGED, REFUSED = "written", "merged", "flagged", "unchanged", "refused"
 DEFAULT_SCORE = 50
@@ -54,7 +56,7 @@ def add(project: Project, draft: Draft) -> Added:
 
     store = project.store
     bullet = complete(project, draft)
-    known = store.holder_of(bullet.id)
+    known = _holder(store, bullet.id)
     if known is not None:
         return _again(project, bullet, known.path)
     comparison = compare_with_store(project, bullet)
@@ -67,6 +69,15 @@ def add(project: Project, draft: Draft) -> Added:
         return Added(UNCHANGED, stored.bullet.id, stored.path)
     action = FLAGGED if comparison.conflicts else WRITTEN
     return Added(action, stored.bullet.id, stored.path, comparison.conflicts, comparison.reason)
+
+
+def _holder(store: Store, identifier: str) -> StoredBullet | None:
+    """Return the bullet that has this id already, live before archived."""
+    for archived in (False, True):
+        found = store.find_by_name(identifier, archived=archived)
+        if found:
+            return found[0]
+    return None
 
 
 def _again(project: Project, bullet: Bullet, path: str) -> Added:

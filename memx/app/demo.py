@@ -27,10 +27,13 @@ OWN_HISTORY_MIN = 200
 """A repository with fewer commits shows less than the embedded sample does."""
 DEMO_TOP = 40
 QUERIES = 2
-QUERY_WORDS = 6
+QUERY_WORDS = (4, 8)
+NEW_SHARE = 0.6
+"""A sentence makes a question when the lesson says at most two fifths of its words."""
 TRIED = 12
 UNANSWERABLE = "how do whales sleep under arctic ice"
 
+_TRAILER = re.compile(r"[A-Z][\w-]*: ")
 _WORD = re.compile(r"[^\W\d_]{4,}|[\u3040-\u30ff\u4e00-\u9fff]{2,}")
 
 
@@ -141,20 +144,22 @@ def _questions(project: Project, candidates: Iterable[Candidate]) -> list[tuple[
     by_commit = {c.source.removeprefix("commit "): c for c in candidates if c.source.startswith("commit ")}
     if not by_commit or project.repository is None:
         return []
-    found = []
-    for commit in read_commits(project.repository, ["--no-walk", *by_commit]):
+    found: list[tuple[Candidate, str, str]] = []
+    for commit in read_commits(project.repository, list(by_commit), no_walk=True):
         candidate = by_commit[commit.sha]
         said = set(_WORD.findall(candidate.text.casefold()))
         for sentence in _sentences(commit.message):
-            words = [word for word in _WORD.findall(sentence.casefold()) if not _is_said(word, said)]
-            if len(words) >= QUERY_WORDS - 2:
-                found.append((candidate, sentence, " ".join(words[:QUERY_WORDS])))
+            words = list(dict.fromkeys(_WORD.findall(sentence.casefold())))
+            new = [word for word in words if not _is_said(word, said)]
+            if len(new) >= QUERY_WORDS[0] and len(new) >= NEW_SHARE * len(words):
+                found.append((candidate, sentence, " ".join(new[: QUERY_WORDS[1]])))
     found.sort(key=lambda item: (-item[0].score, -len(item[2]), item[2]))
-    return found
+    return list({candidate.id: (candidate, *rest) for candidate, *rest in reversed(found)}.values())[::-1]  # type: ignore[misc]
 
 
 def _sentences(message: str) -> list[str]:
-    text = " ".join(message.split("\n\n", 1)[-1].split())
+    paragraphs = message.split("\n\n")[1:]
+    text = " ".join(" ".join(part for part in paragraphs if not _TRAILER.match(part)).split())
     return [part.strip() for part in re.split(r"(?<=[.!?;])\s+|(?<=[。！？])", text) if part.strip()]
 
 
@@ -163,6 +168,7 @@ def _is_said(word: str, said: set[str]) -> bool:
 
 
 def _search(project: Project, query: str) -> SearchAnswer:
-    from memx.app.search import search_project
+    from memx.app.recall import recall
+    from memx.app.search import SearchRequest
 
-    return search_project(project, query)
+    return recall(project, SearchRequest(query), is_counted=False)

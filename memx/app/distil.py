@@ -49,12 +49,16 @@ class Distilled:
 
 @record
 class History:
-    """Which commits to read and how much of what they teach to keep (top 0: all)."""
+    """Which commits to read and how much of what they teach to keep (top 0: all).
+
+    Not walked: the revisions themselves and none of their ancestors.
+    """
 
     revisions: tuple[str, ...]
     since: str = ""
     max_count: int | None = None
     top: int = 0
+    is_walked: bool = True
 
 
 @record
@@ -94,6 +98,7 @@ def distil_commits(project: Project, history: History, options: Options) -> Dist
         files=True,
         diffs=True,
         paths=CONFIG_PATHSPECS,
+        no_walk=not history.is_walked,
     )
     return gather(project, map(project.reflector.commit, commits), options, top=history.top)
 

@@ -15,7 +15,7 @@ from memx.repo.discovery import environ_of, is_rebasing, read_head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from memx.app.project import Project
     from memx.model import Candidate, Commit
@@ -80,9 +80,14 @@ def post_commit(repository: Repository, environ: Mapping[str, str]) -> None:
         return  # post-rewrite catches up once, after the last replayed commit
     project = _project(repository, environ, "post-commit")
     if project.config.hooks.distill_on_commit:
-        commit = read_head(repository).commit
-        if commit:
-            _report(_distil(project, [commit]))
+        commits = list(_read(repository, [read_head(repository).commit]))
+        _report(file_candidates(project, commits))
+        _remember(project, [commit.sha for commit in commits])
+        if project.config.hooks.distill_on_merge and any(len(c.parents) > 1 for c in commits):
+            # A merge that stopped at a conflict ends with a commit: git runs no post-merge after it.
+            _catch_up(project, repository, environ, _commits_between(repository, "HEAD^1"))
+    if project.config.hooks.distill_sessions:
+        spawn_background(repository, environ, "sessions")
 
 
 def post_checkout(
@@ -93,22 +98,24 @@ def post_checkout(
         spawn_background(repository, environ, "refresh")
 
 
-def post_merge(repository: Repository, environ: Mapping[str, str]) -> None:
+def post_merge(repository: Repository, environ: Mapping[str, str], is_squash: str) -> None:
     """Distil what the merge or pull brought, since teammates may have no hooks, and refresh the index."""
     project = _project(repository, environ, "post-merge")
     if project.config.hooks.distill_on_merge:
-        _catch_up(project, repository, environ, _commits_between(repository, "ORIG_HEAD"))
+        squashed = is_squash == "1"
+        brought = _squashed(repository) if squashed else _commits_between(repository, "ORIG_HEAD")
+        _catch_up(project, repository, environ, brought)
     spawn_background(repository, environ, "refresh")
 
 
-def post_rewrite(repository: Repository, environ: Mapping[str, str], rewritten: bytes) -> None:
+def post_rewrite(repository: Repository, environ: Mapping[str, str], command: str, rewritten: bytes) -> None:
     """Catch up once after a rebase or an amend; `rewritten` is git's list of old and new hashes."""
     pairs = [
         line.decode("ascii", "replace").split(" ")[:2] for line in rewritten.splitlines() if b" " in line
     ]
     project = _project(repository, environ, "post-rewrite")
     commits = [new for _, new in pairs]
-    start = _start_of_rebase(repository)
+    start = _start_of_rebase(repository) if command == "rebase" else ""
     if start and project.config.hooks.distill_on_merge:
         # What a `pull --rebase` brought and what was committed while it stopped is in no pair.
         commits = list(dict.fromkeys([*_commits_between(repository, start), *commits]))
@@ -119,12 +126,28 @@ def post_rewrite(repository: Repository, environ: Mapping[str, str], rewritten: 
 
 
 def background(repository: Repository, environ: Mapping[str, str], arguments: Sequence[str]) -> None:
-    """Do the detached work: `refresh`, or `distil` and the hashes of commits."""
+    """Do the detached work: `refresh`, `sessions`, or `distil` and the hashes of commits."""
     project = _project(repository, environ, "background")
     if arguments[:1] == ["distil"]:
         _distil(project, arguments[1:])
+    elif arguments[:1] == ["sessions"]:
+        _distil_sessions(project)
     elif arguments[:1] == ["refresh"]:
         refresh(project)
+
+
+def _distil_sessions(project: Project) -> None:
+    """Distil what agents wrote in this repository since the last time; one process at a time does it."""
+    from memx.app.distil import Options
+    from memx.app.sessions import ALL, distil_sessions
+    from memx.store.lock import Lock
+
+    lock = Lock(os.path.join(project.state_dir, "sessions.lock"))
+    if lock.try_acquire():
+        try:
+            distil_sessions(project, ALL, "", Options(mode="rules"))
+        finally:
+            lock.release()
 
 
 def refresh(project: Project) -> None:
@@ -194,26 +217,32 @@ def _project(repository: Repository, environ: Mapping[str, str], name: str) -> P
 
 def _distil(project: Project, shas: Sequence[str]) -> list[Candidate]:
     """Distil commits in rules mode into the inbox; returns what is new there."""
+    if project.repository is None:
+        return []
+    new = file_candidates(project, _read(project.repository, shas))
+    _remember(project, shas)
+    return new
+
+
+def _read(repository: Repository, shas: Sequence[str]) -> Iterator[Commit]:
+    """Read these commits with what the rules look at."""
     from memx.app.distil import CONFIG_PATHSPECS
     from memx.repo.history import read_commits
 
-    repository = project.repository
-    if repository is None or not shas:
-        return []
-    commits = read_commits(repository, shas, no_walk=True, files=True, diffs=True, paths=CONFIG_PATHSPECS)
-    new = file_candidates(project, commits)
-    _remember(project, shas)
-    return new
+    wanted = [sha for sha in shas if sha]
+    return read_commits(repository, wanted, no_walk=True, files=True, diffs=True, paths=CONFIG_PATHSPECS)
 
 
 def file_candidates(project: Project, commits: Iterable[Commit]) -> list[Candidate]:
     """Put the lessons of commits into the inbox, without an LLM; returns the new ones."""
     from memx.app.distil import Distilled, Options, keep
+    from memx.repo.history import split_squash
 
     found: dict[str, Candidate] = {}
     for commit in commits:
-        for candidate in project.reflector.commit(commit).candidates:
-            found.setdefault(candidate.id, candidate)
+        for part in split_squash(commit):
+            for candidate in project.reflector.commit(part).candidates:
+                found.setdefault(candidate.id, candidate)
     # What is in the inbox or decided goes first: asking the store and its history costs far more.
     for known in (project.inbox.ids(), project.inbox.decided()) if found else ():
         for identifier in known:
@@ -254,15 +283,23 @@ def _commits_between(repository: Repository, start: str) -> list[str]:
         return []  # no ORIG_HEAD: nothing was merged here
 
 
+def _squashed(repository: Repository) -> list[str]:
+    """Return the commits whose messages git has put together for a squash merge."""
+    try:
+        with open(os.path.join(repository.git_dir, "SQUASH_MSG"), "rb") as stream:
+            lines = stream.read().splitlines()
+    except OSError:
+        return []
+    return [line[7:47].decode("ascii", "replace") for line in lines if line.startswith(b"commit ")]
+
+
 def _start_of_rebase(repository: Repository) -> str:
-    """Return the commit on which the branch stood before the rebase that is just ending, else ''."""
-    for folder in ("rebase-merge", "rebase-apply"):
-        try:
-            with open(os.path.join(repository.git_dir, folder, "orig-head"), encoding="ascii") as stream:
-                return stream.read(64).strip()
-        except (OSError, UnicodeError):
-            continue
-    return ""
+    """Return where the branch stood before the rebase that is just ending."""
+    try:
+        with open(os.path.join(repository.git_dir, "rebase-merge", "orig-head"), encoding="ascii") as stream:
+            return stream.read(64).strip()
+    except (OSError, UnicodeError):
+        return "ORIG_HEAD"  # `rebase --apply` keeps it there alone
 
 
 def _replayed(project: Project, repository: Repository, pairs: Sequence[Sequence[str]]) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memx.errors import ModelUnavailableError
-from memx.index.packed import embedding_text
+from memx.index.dense.text import embedding_text
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -82,7 +82,7 @@ def embed_missing(project: Project, bullets: list[PackedBullet]) -> int:
     """Embed the bullets whose vectors are not kept yet; return how many. Raises ModelUnavailableError."""
     model = model_info(project)
     vectors = vector_store(project, model)
-    texts = {bullet.vector_key: embedding_text(bullet.title, bullet.text) for bullet in bullets}
+    texts = {bullet.vector_key: embedding_text(bullet) for bullet in bullets}
     present = vectors.has(texts)
     missing = {key: text for key, text in texts.items() if key not in present}
     if not missing:

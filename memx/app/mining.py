@@ -190,8 +190,14 @@ def _with_files(project: Project, candidates: Iterable[Candidate], history: Hist
         return ranked
     repository = require_repository(project)
     for start in range(0, len(shas), BATCH_COMMITS):
-        revisions = ["--no-walk", *shas[start : start + BATCH_COMMITS]]
-        commits = read_commits(repository, revisions, files=True, diffs=True, paths=CONFIG_PATHSPECS)
+        commits = read_commits(
+            repository,
+            shas[start : start + BATCH_COMMITS],
+            files=True,
+            diffs=True,
+            paths=CONFIG_PATHSPECS,
+            no_walk=True,
+        )
         for commit in commits:
             for candidate in project.reflector.commit(commit).candidates:
                 by_id[candidate.id] = candidate

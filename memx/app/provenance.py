@@ -69,7 +69,7 @@ def _commit_summary(project: Project, source: str) -> str:
     if kind != "commit" or project.repository is None:
         return ""
     try:
-        for commit in read_commits(project.repository, ["--no-walk", sha], max_count=1):
+        for commit in read_commits(project.repository, sha, no_walk=True):
             subject = commit.message.split("\n", 1)[0]
             return f"{format_time(commit.authored)[:10]} {commit.author}: {subject}"
     except GitError:

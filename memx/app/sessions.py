@@ -54,8 +54,8 @@ def distil_sessions(project: Project, which: str, format_name: str, options: Opt
     reading = _Reading(project, logs)
     distilled = gather(project, reading, options)
     if not options.is_dry:
-        for log, offset in reading.read:
-            offsets.advance(log.path, offset, log.session_id)
+        for log, session in reading.read:
+            offsets.advance(log.path, session.next_offset, log.session_id, turn_offset=session.turn_offset)
         offsets.save()
     return replace(distilled, notes=(*distilled.notes, *reading.notes()))
 
@@ -89,7 +89,7 @@ class _Reading:
         self._logs = logs
         self._skipped: dict[str, int] = {}
         self._failed: list[str] = []
-        self.read: list[tuple[_Log, int]] = []
+        self.read: list[tuple[_Log, SessionRead]] = []
 
     def __iter__(self) -> Iterator[Reflection]:
         from memx.errors import TranscriptError
@@ -111,7 +111,7 @@ class _Reading:
                     raise
                 self._failed.append(str(error))
                 continue
-            self.read.append((log, session.next_offset))
+            self.read.append((log, session))
             for reason, count in session.skipped.items():
                 self._skipped[reason] = self._skipped.get(reason, 0) + count
 

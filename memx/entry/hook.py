@@ -46,14 +46,14 @@ def _run(name: str, arguments: list[str], environ: Mapping[str, str]) -> int:
     os.environ[GUARD] = name
     if name == "pre-commit":
         return BLOCKED if hooks.pre_commit(repository, environ) else 0
-    if name == "post-commit":
+    if name in ("post-commit", "post-applypatch"):
         hooks.post_commit(repository, environ)
     elif name == "post-checkout":
         hooks.post_checkout(repository, environ, *(arguments + [""] * 3)[:3])
     elif name == "post-merge":
-        hooks.post_merge(repository, environ)
+        hooks.post_merge(repository, environ, *(arguments or [""])[:1])
     elif name == "post-rewrite":
-        hooks.post_rewrite(repository, environ, sys.stdin.buffer.read())
+        hooks.post_rewrite(repository, environ, *(arguments or [""])[:1], sys.stdin.buffer.read())
     elif name == "background":
         hooks.background(repository, environ, arguments)
     return 0

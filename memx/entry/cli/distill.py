@@ -73,6 +73,7 @@ def _history(source: str, values: dict[str, object]) -> History:
         since=str(values["since"] or ""),
         max_count=count if isinstance(count, int) else None,
         top=limit,
+        is_walked=source != "commit",
     )
 
 
@@ -81,7 +82,7 @@ def _revisions(source: str, values: dict[str, object]) -> tuple[str, ...]:
         return ("HEAD",)
     if source == "range":
         return (str(values["range"]),)
-    return ("--no-walk", str(values["commit"] or "HEAD"))
+    return (str(values["commit"] or "HEAD"),)
 
 
 def _accept(invocation: Invocation, distilled: Distilled) -> dict[str, str]:

@@ -32,7 +32,7 @@ def build_app(
         pretty_exceptions_enable=False,
         context_settings=_CONTEXT,
     )
-    app.callback()(_with_signature(_root(version), [_VERSION, *SHARED]))
+    app.callback()(_with_signature(_root(version), [_VERSION, *SHARED], with_context=True))
     groups: dict[str, typer.Typer] = {}
     for group, command in commands:
         target = app
@@ -57,16 +57,10 @@ def _root(version: str) -> Callable[..., None]:
         if values.pop("version"):
             typer.echo(f"memx {version}")
             raise typer.Exit
-        context = _current_context()
+        context = values.pop("context")
         context.obj = {name: value for name, value in values.items() if value not in (None, False)}
 
     return root
-
-
-def _current_context() -> Any:
-    from click import get_current_context
-
-    return get_current_context()
 
 
 def _runner(command: Command, execute: Callable[[Command, dict[str, object]], int]) -> Callable[..., None]:

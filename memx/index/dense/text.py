@@ -4,12 +4,25 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memx.model import Bullet
+    from typing import Protocol
+
+    class Titled(Protocol):
+        """A bullet, in whatever form."""
+
+        @property
+        def title(self) -> str:
+            """Its heading, empty when it has none."""
+            ...
+
+        @property
+        def text(self) -> str:
+            """Its body."""
+            ...
 
 KEY_BYTES = 16
 
 
-def embedding_text(bullet: Bullet) -> str:
+def embedding_text(bullet: Titled) -> str:
     """Return the text that stands for a bullet in the dense index: its title, if any, and its body."""
     return f"{bullet.title}\n{bullet.text}" if bullet.title else bullet.text
 

@@ -1,0 +1,125 @@
+"""`memx search`: the command that must be instant."""
+
+from __future__ import annotations
+
+from memx.entry.cli.command import INTEGER, Command, argument, flag, option
+from memx.errors import EXIT_OK
+from memx.escape import show_controls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memx.app.search import SearchAnswer
+    from memx.entry.cli.invocation import Invocation
+    from memx.model import Hit
+
+FORMATS = ("text", "json", "markdown", "xml")
+
+
+def run(invocation: Invocation, **values: object) -> int:
+    """Print the bullets that answer the query, best first."""
+    from memx.app.recall import recall
+
+    request = _request(values)
+    answer = recall(invocation.project, request, is_counted=not values["no_recall"])
+    form = "json" if invocation.json else str(values["format"])
+    if form == "json":
+        document = answer.document()
+        document.pop("version", None)
+        invocation.document(document)
+    elif form == "text":
+        _print_text(invocation, answer, explains=bool(values["explain"]))
+    else:
+        from memx.generator.render import render
+
+        invocation.print(render(answer.query, answer.hits, form).rstrip("\n"))
+    _say(invocation, answer)
+    return EXIT_OK
+
+
+def _request(values: dict[str, object]):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    from memx.app.search import SearchRequest
+
+    names = ("scope", "workspace", "section", "type", "path", "rev")
+    return SearchRequest(
+        query=" ".join(_words(values["query"])),
+        max_results=_number(values["max_results"]),
+        token_budget=_number(values["token_budget"]),
+        tag=_words(values["tag"]),
+        archived=bool(values["archived"]),
+        fresh=bool(values["fresh"]),
+        **{name: str(values[name] or "") for name in names},
+    )
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else ()
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _print_text(invocation: Invocation, answer: SearchAnswer, *, explains: bool) -> None:
+    for hit in answer.hits:
+        for line in _hit_lines(invocation, hit, explains=explains):
+            invocation.print(line)
+    if not answer.hits:
+        invocation.notice("no bullet is about that")
+
+
+def _hit_lines(invocation: Invocation, hit: Hit, *, explains: bool) -> Iterator[str]:
+    marks = [
+        name
+        for name, is_set in (
+            ("archived", hit.archived),
+            ("superseded", hit.superseded),
+            ("drifted", hit.drifted),
+            (f"conflicts with {', '.join(hit.conflicts_with)}", bool(hit.conflicts_with)),
+        )
+        if is_set
+    ]
+    suffix = f"  [{'; '.join(marks)}]" if marks else ""
+    head = f"{hit.score:.3f}  {hit.section}/{hit.type}  {show_controls(hit.path)}{suffix}"
+    yield f"{invocation.style(hit.id, '33')}  {head}"
+    if hit.title:
+        yield "    " + invocation.style(show_controls(hit.title), "1")
+    for line in hit.text.splitlines() or [""]:
+        yield f"    {show_controls(line)}"
+    if explains:
+        from memx.generator.explain import explain
+
+        yield from explain(hit)
+
+
+def _say(invocation: Invocation, answer: SearchAnswer) -> None:
+    for missing in answer.degraded:
+        invocation.notice(f"degraded: {missing}")
+    invocation.problems(answer.problems)
+
+
+COMMANDS = (
+    Command(
+        "search",
+        "Find the bullets that answer a question; any text is plain text.",
+        run,
+        (
+            argument("query", "What you look for.", many=True),
+            option("max_results", "At most N hits.", short="-n", kind=INTEGER, metavar="N"),
+            option("token_budget", "At most N tokens of text.", kind=INTEGER, metavar="N"),
+            option("scope", "Look from this scope: global, project, project:NAME or workspace:NAME."),
+            option("workspace", "The current workspace (default: the branch)."),
+            option("section", "Only this section."),
+            option("type", "Only this type."),
+            option("tag", "Only with this tag (may be repeated).", many=True),
+            option("path", "Prefer what is anchored at FILE.", metavar="FILE"),
+            option("rev", "The store as it was at a revision.", metavar="REV"),
+            flag("archived", "Archived bullets too."),
+            flag("fresh", "Check every file first."),
+            flag("explain", "Show every factor of the score."),
+            option("format", "How to print.", choices=FORMATS, default="text"),
+            flag("no_recall", "Do not count the hits as recalled."),
+        ),
+    ),
+)
