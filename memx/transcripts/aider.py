@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 HISTORY_FILE = ".aider.chat.history.md"
 _CHAT = re.compile(r"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
+_LOOK_BACK_BYTES = 256 * 1024
 _NOISE = re.compile(
     r"(?:aider\b|Aider v|Model: |Main model: |Weak model: |Editor model: |Git repo: |Repo-map: |Tokens: "
     r"|Cost: |Added \S+ to the chat|Added \d+ lines? of output to the chat|Add .* to the chat\?|Restored previous"
@@ -40,7 +41,7 @@ def read(source: Source, session: SessionRead, offset: int) -> Iterator[Event]:
     """Yield the events of a history file from a byte offset on."""
     session.learn(cwd=os.path.dirname(os.path.abspath(source.path)) if source.data is None else "")
     turn = Turn("assistant", offset)
-    started: float | None = None
+    started = _chat_before(source, session, offset)
     edited: set[str] = set()
     after_blank = False
     for line in text_lines(source, session, offset):
@@ -60,6 +61,20 @@ def read(source: Source, session: SessionRead, offset: int) -> Iterator[Event]:
             turn.add(_stripped(line.text, role))
         after_blank = is_blank
     yield from _events(session, turn, edited)
+
+
+def _chat_before(source: Source, session: SessionRead, offset: int) -> float | None:
+    """Learn the chat that an offset lies in from the header before it; return when it started."""
+    if not offset:
+        return None
+    with source.open() as stream:
+        stream.seek(max(offset - _LOOK_BACK_BYTES, 0))
+        text = stream.read(min(offset, _LOOK_BACK_BYTES)).decode("utf-8", "replace")
+    headers = [match for line in text.split("\n") if (match := _CHAT.match(line))]
+    if not headers:
+        return None
+    session.session_id = headers[-1][1].replace(" ", "T")
+    return clean.moment(headers[-1][1])
 
 
 def _role(line: str) -> str:
@@ -96,6 +111,7 @@ def _said(session: SessionRead, turn: Turn, key: str) -> Iterator[Event]:
     spoken = _SPOKEN_COMMAND.match(text)
     if text.startswith("/") and spoken is None:
         return
+    session.turn_offset = turn.start
     yield from session.prose("user", text[spoken.end() :] if spoken else text, key=key, time=turn.time)
 
 

@@ -31,18 +31,20 @@ _HEAD_BYTES = 64 * 1024
 _SLUG_CHARS = 200
 _NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9-]")
 _CLINE_FOLDER = re.compile(rb"Current (?:Working|Workspace) Directory \(((?:[^)\\]|\\\\){1,400})\)")
+_SUB_AGENT = re.compile(r"/subagents/|/agent-[^/]*\.jsonl$")
 _EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline")
 
 
 @record
 class SessionFile:
-    """A session log of the repository; `modified` in seconds since the epoch."""
+    """A session log of the repository; `modified` in seconds since the epoch; a sub-agent's is a sidechain."""
 
     path: str
     format: str
     session_id: str
     cwd: str
     modified: float
+    sidechain: bool = False
 
 
 class _Repository:
@@ -79,7 +81,7 @@ def comparable(path: str) -> str:
 def discover_sessions(
     home: str, environ: Mapping[str, str], roots: Sequence[str], remotes: Sequence[str] = ()
 ) -> list[SessionFile]:
-    """Return the repository's sessions of every known tool, the latest first.
+    """Return the repository's sessions of every known tool, the latest first, those of sub-agents last.
 
     `roots` are all worktree roots, `remotes` all remote URLs. What cannot be
     read is passed over: it is somebody's live file.
@@ -89,7 +91,11 @@ def discover_sessions(
     for search in (_claude, _codex, _gemini, _copilot, _opencode, _cline, _aider, _specstory):
         for session in search(home, environ, repository):
             found.setdefault((os.path.realpath(session.path), session.session_id), session)
-    return sorted(found.values(), key=lambda session: (-session.modified, session.path, session.session_id))
+    return sorted(found.values(), key=_latest_first)
+
+
+def _latest_first(session: SessionFile) -> tuple[bool, float, str, str]:
+    return session.sidechain, -session.modified, session.path, session.session_id
 
 
 def _modified(path: str) -> float:
@@ -122,7 +128,8 @@ def _opened(path: str, format_name: str) -> SessionRead | None:
 
 
 def _listed(path: str, session: SessionRead) -> SessionFile:
-    return SessionFile(path, session.format, session.session_id, session.cwd, _modified(path))
+    is_sub = session.sidechain or bool(_SUB_AGENT.search(path.replace(os.sep, "/")))
+    return SessionFile(path, session.format, session.session_id, session.cwd, _modified(path), is_sub)
 
 
 def claude_slug(path: str) -> str:
@@ -186,7 +193,8 @@ def _gemini(home: str, _environ: Mapping[str, str], repository: _Repository) -> 
             if session:
                 identifier = session.session_id or _quick_id(path)
                 cwd = marked or hashes.get(name.lower()) or hashes.get(_project_hash(path), "")
-                yield SessionFile(path, "gemini", identifier, cwd, _modified(path))
+                is_sub = os.path.basename(os.path.dirname(path)) != "chats"
+                yield SessionFile(path, "gemini", identifier, cwd, _modified(path), is_sub)
 
 
 def _root_hashes(roots: Sequence[str]) -> dict[str, str]:
@@ -249,9 +257,8 @@ def _is_ours(info: Mapping[str, object], repository: _Repository) -> bool:
 
 def _opencode_file(path: str, info: Mapping[str, object]) -> SessionFile:
     identifier, directory = str(info.get("id") or ""), info.get("directory")
-    return SessionFile(
-        path, "opencode", identifier, directory if isinstance(directory, str) else "", _modified(path)
-    )
+    cwd = directory if isinstance(directory, str) else ""
+    return SessionFile(path, "opencode", identifier, cwd, _modified(path), bool(info.get("parentID")))
 
 
 def _code_folders(home: str, environ: Mapping[str, str]) -> Iterator[str]:

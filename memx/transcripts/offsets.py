@@ -25,9 +25,11 @@ _MAX_ENTRIES = 20_000
 
 @record
 class ReadMark:
-    """Where to go on: an offset as `SessionRead.next_offset` gave it."""
+    """Where to go on: offsets as `SessionRead` gave them, and the file as it was then."""
 
     offset: int
+    turn_offset: int
+    size: int
     head: str
     head_bytes: int
 
@@ -41,19 +43,32 @@ class Offsets:
         self._marks = _load(self._path)
 
     def offset_of(self, path: str, session_id: str = "") -> int:
-        """Return where to go on in a log, 0 when it is new or was written anew."""
+        """Return where to go on in a log, 0 when it is new or was written anew.
+
+        A log that grew is read again from the last turn of a person: what the
+        agent did before and after the last read belongs together.
+        """
         mark = self._marks.get(_key(path, session_id))
         if mark is None:
             return 0
         digest, _ = _head_digest(path, mark.head_bytes)
-        return mark.offset if digest == mark.head else 0
+        if digest != mark.head:
+            return 0
+        return mark.offset if _size(path) == mark.size else mark.turn_offset
 
-    def advance(self, path: str, offset: int, session_id: str = "") -> None:
-        """Remember how far a log was read; call it after what was read is safely stored."""
-        digest, size = _head_digest(path, _DIGESTED_BYTES)
+    def advance(
+        self, path: str, offset: int, session_id: str = "", *, turn_offset: int | None = None
+    ) -> None:
+        """Remember how far a log was read; call it after what was read is safely stored.
+
+        Without `turn_offset` a log that grew is read on from `offset`.
+        """
+        digest, head_bytes = _head_digest(path, _DIGESTED_BYTES)
         key = _key(path, session_id)
         self._marks.pop(key, None)
-        self._marks[key] = ReadMark(max(offset, 0), digest, size)
+        end = max(offset, 0)
+        turn = end if turn_offset is None else min(max(turn_offset, 0), end)
+        self._marks[key] = ReadMark(end, turn, _size(path), digest, head_bytes)
 
     def forget(self, path: str, session_id: str = "") -> None:
         """Read a log from its start the next time."""
@@ -64,7 +79,10 @@ class Offsets:
         marks = dict(list(self._marks.items())[-_MAX_ENTRIES:])
         content = {
             "version": _VERSION,
-            "sessions": {key: [mark.offset, mark.head, mark.head_bytes] for key, mark in marks.items()},
+            "sessions": {
+                key: [mark.offset, mark.turn_offset, mark.size, mark.head, mark.head_bytes]
+                for key, mark in marks.items()
+            },
         }
         data = json.dumps(content, ensure_ascii=True, indent=0).encode("ascii")
         try:
@@ -88,6 +106,13 @@ def _head_digest(path: str, size: int) -> tuple[str, int]:
     if head.startswith(_SQLITE):
         head = _SQLITE  # what follows counts the changes
     return blake2b(head, digest_size=8).hexdigest(), len(head)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def _replace(path: str, data: bytes) -> None:
@@ -124,9 +149,10 @@ def _load(path: str) -> dict[str, ReadMark]:
 
 
 def _mark(value: object) -> ReadMark | None:
-    if not isinstance(value, list) or len(value) != 3:  # noqa: PLR2004 (the three fields of a mark)
+    if not isinstance(value, list) or len(value) != 5:  # noqa: PLR2004 (the fields of a mark)
         return None
-    offset, head, size = value
-    if not (isinstance(offset, int) and isinstance(head, str) and isinstance(size, int)):
+    offset, turn_offset, size, head, head_bytes = value
+    numbers = [number for number in (offset, turn_offset, size, head_bytes) if isinstance(number, int)]
+    if len(numbers) != 4 or min(numbers) < 0 or not isinstance(head, str):  # noqa: PLR2004
         return None
-    return ReadMark(offset, head, size) if offset >= 0 and size >= 0 else None
+    return ReadMark(offset, turn_offset, size, head, head_bytes)

@@ -104,14 +104,16 @@ def _open(
     session = SessionRead(chosen, source.path, limits, seen)
     if chosen == "opencode":
         session.events = _counted(session, _opencode(source, session, session_id), offset)
+        session.turn_offset = offset
     elif chosen in _DOCUMENTS and (chosen not in _STREAMS or is_document(source, chosen)):
         session.events = _counted(session, _DOCUMENTS[chosen](source, session), offset)
+        session.turn_offset = offset
     else:
         # A shorter file is another file: somebody wrote it anew.
         start = offset if 0 <= offset <= source.size() else 0
         _learn_facts(source, session)
-        session.next_offset = start
-        session.events = _STREAMS[chosen](source, session, start)
+        session.next_offset = session.turn_offset = start
+        session.events = _with_turns(session, _STREAMS[chosen](source, session, start))
     return session
 
 
@@ -138,7 +140,22 @@ def _learn_facts(source: Source, session: SessionRead) -> None:
 
 def _counted(session: SessionRead, events: Iterator[Event], offset: int) -> Iterator[Event]:
     """Yield the events behind the first `offset`; keep the facts of the whole."""
-    for number, event in enumerate(events, 1):
-        if number > offset:
+    for number, event in enumerate(events):
+        if number >= offset:
+            session.next_offset = number
+            if _opens_turn(event):
+                session.turn_offset = number
             yield event
-        session.next_offset = number
+        session.next_offset = number + 1
+
+
+def _with_turns(session: SessionRead, events: Iterator[Event]) -> Iterator[Event]:
+    """Note where each turn of a person begins: at that moment `next_offset` still stands before it."""
+    for event in events:
+        if _opens_turn(event) and session.format != "aider":
+            session.turn_offset = session.next_offset
+        yield event
+
+
+def _opens_turn(event: Event) -> bool:
+    return event.role == "user" and event.kind == "text" and not event.sidechain

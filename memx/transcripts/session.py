@@ -45,7 +45,8 @@ class SessionRead:
 
     Public: format, path, session_id, cwd, branch, repository_url, started
     (seconds since the epoch or None), events, skipped (reason to count),
-    next_offset. The other methods serve the readers.
+    next_offset, and turn_offset: where the last turn of a person began, to
+    read an unfinished turn again whole. The other methods serve the readers.
     """
 
     def __init__(self, format_name: str, path: str, limits: Limits, seen: set[int] | None = None) -> None:
@@ -61,6 +62,7 @@ class SessionRead:
         self.sidechain = False
         self.skipped: dict[str, int] = {}
         self.next_offset = 0
+        self.turn_offset = 0
         self.events: Iterator[Event] = iter(())
         self._seen: set[int] = set() if seen is None else seen
         self._calls: dict[str, KnownCall] = {}

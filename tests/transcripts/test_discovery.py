@@ -92,10 +92,14 @@ def test_sessions_of_the_repository_are_found(home: Path, root: Path) -> None:
 
 
 def test_the_latest_session_comes_first(home: Path, root: Path) -> None:
-    """`--session latest` takes the first one."""
+    """The first one is never a sub-agent's, however late that was written."""
     latest = root / ".specstory" / "history" / "2026-05-01_10-00-x.md"
-    os.utime(latest, (4e9, 4e9))
-    assert discover_sessions(str(home), {}, [str(root)])[0].path == str(latest)
+    os.utime(latest, (3e9, 3e9))
+    (sub_agent,) = home.rglob("agent-1.jsonl")
+    os.utime(sub_agent, (4e9, 4e9))
+    sessions = discover_sessions(str(home), {}, [str(root)])
+    assert sessions[0].path == str(latest)
+    assert [session.sidechain for session in sessions].index(True) == len(sessions) - 1
 
 
 def test_moved_folders_are_followed(home: Path, root: Path, tmp_path: Path) -> None:

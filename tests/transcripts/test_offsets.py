@@ -39,6 +39,17 @@ def test_a_file_written_anew_starts_again(tmp_path: Path) -> None:
     assert offsets.offset_of(str(log)) == 0
 
 
+def test_a_log_that_grew_is_read_from_the_last_turn(tmp_path: Path) -> None:
+    """What an agent did before a read and says after it stands together; an unchanged log gives nothing again."""
+    log = tmp_path / "log"
+    log.write_text("question\nfailure\n")
+    offsets = Offsets(str(tmp_path))
+    offsets.advance(str(log), 17, turn_offset=9)
+    assert offsets.offset_of(str(log)) == 17
+    log.write_text("question\nfailure\nanswer\n")
+    assert offsets.offset_of(str(log)) == 9
+
+
 def test_a_database_keeps_its_mark_while_it_changes(tmp_path: Path) -> None:
     """The first bytes of SQLite count its changes, so they are not compared."""
     log = tmp_path / "opencode.db"

@@ -338,6 +338,17 @@ def test_sessions_that_share_records_give_them_once(tmp_path: Path) -> None:
     assert copy.skipped == {"duplicate": 7}
 
 
+@names
+def test_the_last_turn_of_a_person_can_be_read_again(name: str, tmp_path: Path) -> None:
+    """From `turn_offset` on comes the unfinished turn with all that followed it."""
+    path = written(tmp_path, samples.ALL[name]())
+    first = read_session(path)
+    events = list(first)
+    again = list(read_session(path, offset=first.turn_offset))
+    assert [facts(event) for event in again] == [facts(event) for event in events]
+    assert first.turn_offset <= first.next_offset
+
+
 def test_batches_cover_all_events_and_overlap() -> None:
     """Every event is in a batch, and a seam is seen whole in one of them."""
     session = parse_text(samples.claude_code())
