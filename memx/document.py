@@ -87,7 +87,7 @@ def decode_text(data: bytes, path: str | None = None) -> str:
     """Return the text of a file; raise FrontMatterError for what is not UTF-8 with LF or CRLF lines."""
     if len(data) > FILE_LIMIT_BYTES:
         raise FrontMatterError(f"the file is larger than {FILE_LIMIT_BYTES} bytes", path=path, line=1)
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or (data[:4].count(0) and b"\0" in data):
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data:
         hint = "save it as UTF-8"
         raise FrontMatterError("the file is UTF-16 or binary, not UTF-8", path=path, line=1, hint=hint)
     try:
@@ -170,6 +170,7 @@ def split_front_matter(text: str, path: str | None = None) -> Parts:
     first_end = _line_end(text, start)
     opening = text[start:first_end]
     if not _is_fence(opening, ("---",)):
+        _refuse_late_block(text, start, path)
         return Parts(mark, "", "", "", text[start:])
     position = first_end
     while position < len(text):
@@ -344,6 +345,16 @@ def _refuse_conflict_markers(text: str, path: str | None) -> None:
     if line is not None:
         hint = "finish the merge: memx resolve, or edit the file and remove the marker lines"
         raise ConflictMarkerError("the file holds git's conflict markers", path=path, line=line, hint=hint)
+
+
+def _refuse_late_block(text: str, start: int, path: str | None) -> None:
+    """Refuse front matter that stands below blank lines or an odd fence: it would be served as the lesson."""
+    first, _, rest = text[start:].lstrip().partition("\n")
+    key = rest.partition(":")[0]
+    if first[:3] == "---" and first[3:4] != "-" and key in FIELD_KINDS:
+        line = text.count("\n", 0, text.index(first, start)) + 1
+        hint = "make a bare `---` the first line of the file"
+        raise FrontMatterError("the front matter does not open the file", path=path, line=line, hint=hint)
 
 
 def _check_block(block: str, path: str | None) -> None:

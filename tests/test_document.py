@@ -133,6 +133,9 @@ def test_four_hyphens_are_no_fence() -> None:
         (b"---\nid: a\nid: b\n---\nx\n", 3),
         (b"---\n<<<<<<< ours\nid: a\n=======\nid: b\n>>>>>>> theirs\n---\nx\n", 2),
         (b"---\nid: a\n---\nx\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> b\n", 5),
+        (b"\n\n---\nid: a\n---\nx\n", 3),
+        (b"--- # mine\nid: a\n---\nx\n", 1),
+        (b"a\0b\n", 1),
         ("---\nid: a\ntitle: a\u2028b\n---\nx\n".encode(), 3),
     ],
 )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
 
 from memx.document import FIELD_KINDS
 from memx.errors import StoreError
@@ -26,7 +25,7 @@ from memx.store.validation import validate_bullet, validate_section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from memx.model import Bullet, Problem, StoredBullet
     from memx.store.redaction import Sanitizer
@@ -60,11 +59,9 @@ class Store(StoreReader):
         self._clock = clock
         self._lock = Lock(os.path.join(state_dir, _LOCK_NAME))
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the store's lock over several writes; the writes themselves take it again for free."""
-        with self._lock:
-            yield
+    def lock(self) -> Lock:
+        """Return the store's lock, to hold over several writes; the writes take it again for free."""
+        return self._lock
 
     def write(self, bullet: Bullet, *, path: str | None = None) -> StoredBullet:
         """Write a bullet and return it as it was written.

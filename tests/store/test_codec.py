@@ -40,7 +40,9 @@ times = st.none() | st.integers(0, 253402300799).map(float)
 bullets = st.builds(
     Bullet,
     id=ids,
-    text=st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda t: t.strip() and "<<<<" not in t),
+    text=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1).filter(
+        lambda t: t.strip() and "<<<<" not in t
+    ),
     section=st.sampled_from(SECTIONS),
     type=st.sampled_from(TYPES),
     score=st.integers(0, 100),
