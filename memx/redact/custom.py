@@ -1,7 +1,7 @@
 """Patterns from the configuration: checked, and bounded so that none can hang a command.
 
 `re` has no deadline. A repeat within a repeat can take exponential time and is
-refused; k open-ended repeats in a row take time of the order of n^(k+1), so
+refused, unless a character between the rounds tells them apart; k open-ended repeats in a row take time of the order of n^(k+1), so
 such a pattern sees stretches short enough to stay within milliseconds.
 """
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _WIDE = 16
-_STRETCHES = (4096, 2048, 256, 96, 48)
+_SMALL = 8
+_REPEATS = ("MAX_REPEAT", "MIN_REPEAT")
+_CATEGORIES = {"CATEGORY_DIGIT": r"\d", "CATEGORY_WORD": r"\w", "CATEGORY_SPACE": r"\s"}
+_STRETCHES = (4096, 2048, 160, 48, 28)
 
 
 class CustomPattern:
@@ -67,13 +70,13 @@ class CustomPattern:
 def _nests_repeats(tree: Any, *, inside: bool) -> bool:
     for operation, argument in tree:
         name = str(operation)
-        if name in ("MAX_REPEAT", "MIN_REPEAT"):
+        if name in _REPEATS:
             low, high, body = argument
-            variable = low != high and int(high) > 1
-            if inside and variable:
+            is_variable = low != high
+            if inside and is_variable:
                 return True
-            repeats = int(high) > 1 and (variable or inside)
-            if _nests_repeats(body, inside=inside or repeats):
+            is_loop = ((is_variable and int(high) > 1) or int(high) > _SMALL) and not _has_separator(body)
+            if _nests_repeats(body, inside=inside or is_loop):
                 return True
         elif name == "BRANCH":
             if inside or any(_nests_repeats(branch, inside=inside) for branch in argument[1]):
@@ -83,19 +86,67 @@ def _nests_repeats(tree: Any, *, inside: bool) -> bool:
     return False
 
 
-def _wide_repeats(tree: Any) -> int:
-    count = 0
+def _has_separator(body: Any) -> bool:
+    """Return whether each round ends at a character that its repeats cannot take, as in `([a-z]+[.])+`."""
+    items = _flat(body)
+    if any(name == "BRANCH" for name, _ in items):
+        return False
+    repeated = [inner for name, argument in items if name in _REPEATS for inner in _flat(argument[2])]
+    singles = [argument for name, argument in items if name == "LITERAL"]
+    return any(not any(_can_match(name, argument, char) for name, argument in repeated) for char in singles)
+
+
+def _flat(tree: Any) -> list[tuple[str, Any]]:
+    items: list[tuple[str, Any]] = []
     for operation, argument in tree:
-        name = str(operation)
-        if name in ("MAX_REPEAT", "MIN_REPEAT"):
-            low, high, body = argument
-            inner = _wide_repeats(body)
-            count += (int(high) - int(low) > _WIDE) + inner * max(1, min(int(high), _WIDE))
-        elif name == "BRANCH":
-            count += max(_wide_repeats(branch) for branch in argument[1])
+        if str(operation) == "SUBPATTERN":
+            items += _flat(argument[-1])
         else:
-            count += sum(_wide_repeats(part) for part in _parts(argument))
+            items.append((str(operation), argument))
+    return items
+
+
+def _can_match(name: str, argument: Any, char: int) -> bool:
+    if name == "LITERAL":
+        return bool(argument == char)
+    if name == "NOT_LITERAL":
+        return bool(argument != char)
+    if name != "IN":
+        return True
+    is_negated = any(str(operation) == "NEGATE" for operation, _ in argument)
+    return is_negated != any(_is_in(str(operation), value, char) for operation, value in argument)
+
+
+def _is_in(name: str, value: Any, char: int) -> bool:
+    if name == "RANGE":
+        return bool(value[0] <= char <= value[1])
+    if name == "CATEGORY":
+        return bool(re.match(_CATEGORIES.get(str(value), "."), chr(char)))
+    return name == "LITERAL" and bool(value == char)
+
+
+def _wide_repeats(tree: Any) -> int:
+    """Return the degree: open-ended repeats, those apart by a character that none of them takes counting once."""
+    items = _flat(tree)
+    takers = [inner for name, argument in items if name in _REPEATS for inner in _flat(argument[2])]
+    count = run = 0
+    for name, argument in items:
+        if name == "LITERAL" and not any(_can_match(kind, value, argument) for kind, value in takers):
+            run = 0
+        for _ in range(_degree(name, argument)):
+            count += run > 0 or count == 0
+            run += 1
     return count
+
+
+def _degree(name: str, argument: Any) -> int:
+    if name in _REPEATS:
+        low, high, body = argument
+        rounds = 1 if _has_separator(body) else min(int(high), _WIDE)
+        return max(int(high) - int(low) > _WIDE, _wide_repeats(body) * rounds)
+    if name == "BRANCH":
+        return max(_wide_repeats(branch) for branch in argument[1])
+    return sum(_wide_repeats(part) for part in _parts(argument))
 
 
 def _parts(argument: Any) -> list[Any]:

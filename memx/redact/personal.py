@@ -39,7 +39,7 @@ _KNOWN_RANGES = frozenset(
 )
 _CLOUD_METADATA = "169.254.169.254"
 _HOST = re.compile(
-    r"(?<![\w./\\$-])(?P<host>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}"
+    r"(?<![\w.\\$-])(?<!(?<!/)/)(?P<host>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}"
     r"(?:internal|intranet|intra|corp|lan|localdomain|local|home\.arpa|private))(?![\w-]|\.\w|\()(?P<port>:\d{2,5})?"
 )
 _PUBLIC_INNER = frozenset(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.support.git_repo import GitRepo
 
-PATH = ".memx/bullets/debugging/räte \"q\" 1-k3v9q2m7xa.md"
+PATH = '.memx/bullets/debugging/räte "q" 1-k3v9q2m7xa.md'
 
 
 def bullet(tags: tuple[str, ...], recall_count: int, body: str = "Text.\n", day: int = 1) -> bytes:
@@ -174,6 +174,10 @@ def test_driver_imports_little() -> None:
         "print(*sorted(set(sys.modules) - before))"
     )
     root = SCRIPT.rsplit("memx", 1)[0]
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code, root], capture_output=True, check=True, text=True)
-    expected = "__future__ memx memx.document memx.errors memx.merge memx.merge.field memx.merge.lines memx.record"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, root], capture_output=True, check=True, text=True
+    )
+    expected = (
+        "__future__ memx memx.document memx.errors memx.merge memx.merge.field memx.merge.lines memx.record"
+    )
     assert done.stdout.split() == expected.split()
