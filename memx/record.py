@@ -54,16 +54,17 @@ else:
     def _compile_on_first_use(names, defaults):
         # Compiling costs 0.2 ms a class; a process that runs one command builds few of them.
         def __init__(self, *args, **kwargs):
-            compiled = _make_init(names, defaults)
+            compiled = _make_init(type(self), names, defaults)
             type(self).__init__ = compiled
             compiled(self, *args, **kwargs)
 
         return __init__
 
-    def _make_init(names, defaults):
+    def _make_init(cls, names, defaults):
+        # The slots' own setters pass by our __setattr__ in half the time of object's: 100,000 bullets notice.
         parameters = ", ".join(f"{n}=_defaults[{n!r}]" if n in defaults else n for n in names)
-        body = "\n ".join(f"_set(self, {n!r}, {n})" for n in names) or "pass"
-        scope = {"_set": object.__setattr__, "_defaults": defaults}
+        body = "\n ".join(f"_set_{n}(self, {n})" for n in names) or "pass"
+        scope = {f"_set_{n}": getattr(cls, n).__set__ for n in names} | {"_defaults": defaults}
         exec(f"def __init__(self, {parameters}):\n {body}", scope)  # noqa: S102 (names come from our own source)
         return scope["__init__"]
 
