@@ -33,16 +33,23 @@ _ALIASES = {
     "claude": "claude_code",
     "claudecode": "claude_code",
     "gemini_cli": "gemini",
+    "gemini_json": "gemini",
+    "gemini_jsonl": "gemini",
+    "codex_cli": "codex",
     "roo": "cline",
     "roo_code": "cline",
     "copilot": "copilot_cli",
     "openai": "openai_messages",
+    "openai_chat": "openai_messages",
     "messages": "openai_messages",
     "sweagent": "swe_agent",
     "swe": "swe_agent",
     "traj": "swe_agent",
     "markdown": "plain_md",
     "md": "plain_md",
+    "plain": "plain_md",
+    "plain_markdown": "plain_md",
+    "text": "plain_md",
 }
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONG_LOOK_BYTES = 4 * 1024 * 1024

@@ -85,9 +85,17 @@ def parse_text(
     *,
     limits: Limits | None = None,
 ) -> SessionRead:
-    """Return a session whose log is given as text; raises TranscriptError."""
+    """Return a session whose log is given as text; raises TranscriptError.
+
+    Bare prose in no format counts as said by an agent.
+    """
     source = Source("", text.encode("utf-8", "surrogatepass"))
-    return _open(source, format or None, 0, limits or Limits(), "", None)
+    try:
+        return _open(source, format or None, 0, limits or Limits(), "", None)
+    except TranscriptError:
+        if format or text.lstrip()[:1] in ("", "{", "["):
+            raise
+        return _open(source, "plain_md", 0, limits or Limits(), "", None)
 
 
 def _open(
@@ -136,6 +144,8 @@ def _learn_facts(source: Source, session: SessionRead) -> None:
     quiet = SessionRead(session.format, session.path, session.limits)
     for record, _ in itertools.islice(read_objects(source, quiet, 0), _FACT_RECORDS):
         learn(session, record)
+        if session.session_id and session.cwd:
+            return
 
 
 def _counted(session: SessionRead, events: Iterator[Event], offset: int) -> Iterator[Event]:
