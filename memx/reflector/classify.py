@@ -9,7 +9,7 @@ import re
 from functools import cache
 
 from memx.model import SECTIONS, TYPES
-from memx.reflector.features import CODE_TOKEN, VALUE_TOKEN
+from memx.reflector.features import code_tokens, VALUE_TOKEN
 from memx.reflector.vocabulary import fold, vocabulary
 
 TYPE_CHECKING = False
@@ -45,14 +45,14 @@ FEATURES = (
 def class_values(text: str, rule: str, language: str) -> dict[str, float]:
     """Return what section and type are decided by."""
     words = vocabulary(language)
-    folded = fold(text)
+    counts = words.tally(fold(text))
     values = {f"rule_{name}": float(name == rule) for name in _RULES}
-    values |= {name: min(1.0, words.count(name, folded) / 2) for name in _CUES}
+    values |= {name: min(1.0, counts.get(name, 0) / 2) for name in _CUES}
     values |= {
         "command": float(bool(_COMMAND.search(text))),
         "option": float(bool(_OPTION.search(text))),
         "exception": float(bool(_EXCEPTION.search(text))),
-        "identifiers": math.log1p(len(set(CODE_TOKEN.findall(text)))),
+        "identifiers": math.log1p(len(set(code_tokens(text)))),
         "values": math.log1p(len(VALUE_TOKEN.findall(text))),
     }
     return values

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from memx.reflector.language import detect_language
 from memx.reflector.rules import ALL_RULES, Match
+from memx.reflector.vocabulary import vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +21,28 @@ class PatternDetector:
         """Take the rules, the more particular first."""
         self.rules = tuple(rules)
 
-    def detect(self, evidence: Evidence) -> list[Match]:
-        """Return all matches; positions count the usable sentences."""
-        return [match for rule in self.rules for match in rule.find(evidence.usable, evidence.language)]
+    def detect(self, evidence: Evidence, *, alone: bool | None = None) -> list[Match]:
+        """Return all matches; positions count the usable sentences.
+
+        alone: only of rules whose match is a lesson by itself (True), only of the others (False).
+        """
+        return [
+            match
+            for rule in self.rules
+            if alone is None or rule.stands_alone is alone
+            for match in rule.find(evidence.usable, evidence.language)
+        ]
+
+    def may_match(self, text: str) -> bool:
+        """Tell cheaply whether a rule whose match is a lesson by itself could match a short text."""
+        lowered = f" {text.lower()} "
+        lexicons = vocabulary(detect_language(text)).lexicons
+        return any(
+            lexicon.may_match(rule.name, lowered)
+            for rule in self.rules
+            if rule.stands_alone
+            for lexicon in lexicons
+        )
 
 
 def lead_match(matches: Sequence[Match], evidence: Evidence) -> Match:

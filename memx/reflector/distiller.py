@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from memx.reflector.features import CODE_TOKEN, sentence_strength, title_type
+from memx.reflector.features import code_tokens, title_type
 from memx.reflector.language import is_cjk, weight_of
 from memx.reflector.segment import TITLE
-from memx.reflector.vocabulary import fold, vocabulary
+from memx.reflector.vocabulary import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,9 +64,8 @@ class BulletDistiller:
 
         least: how strong a further sentence must be, as a share of the strongest.
         """
-        words = vocabulary(evidence.language)
         usable = evidence.usable
-        strengths = [sentence_strength(f, s, words) for f, s in zip(evidence.folded, usable, strict=True)]
+        strengths = evidence.strengths
         if not usable:
             return []
         wanted = range(len(usable)) if first is None or last is None else range(first, last + 1)
@@ -152,7 +151,7 @@ def _finish(text: str) -> str:
 def entities_of(text: str, limit: int = 8) -> tuple[str, ...]:
     """Return the identifiers, flags, paths and names in code marks, in order of appearance."""
     found: list[str] = []
-    for token in CODE_TOKEN.findall(text):
+    for token in code_tokens(text):
         name = token.strip("`").strip()
         if name and " " not in name and len(name) > 1 and name not in found:
             found.append(name)

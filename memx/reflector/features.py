@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 from memx.record import record
 from memx.reflector.language import detect_language, weight_of
@@ -16,7 +17,7 @@ from memx.reflector.vocabulary import fold, vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from memx.reflector.segment import Passage, Sentence
     from memx.reflector.vocabulary import Vocabulary
@@ -81,7 +82,27 @@ class Evidence:
     usable: tuple[Sentence, ...]
     folded: tuple[str, ...]
     """The folded masked text of each usable sentence."""
+    counts: tuple[dict[str, int], ...]
+    """The number of cues in each usable sentence, by group."""
+    strengths: tuple[float, ...]
+    """How much each usable sentence alone looks like a lesson."""
     values: dict[str, float]
+
+
+@lru_cache(maxsize=65536)
+def _code_in(token: str) -> tuple[str, ...]:
+    return tuple(CODE_TOKEN.findall(token))
+
+
+def code_tokens(text: str) -> list[str]:
+    """Return the identifiers, flags, paths and marked code of a text, in order."""
+    if "`" in text:
+        return CODE_TOKEN.findall(text)
+    return [
+        found
+        for token in text.split()
+        for found in (_code_in(token) if len(token) < 80 else CODE_TOKEN.findall(token))
+    ]  # noqa: PLR2004, E501
 
 
 def title_type(title: str) -> tuple[str, str]:
@@ -113,49 +134,66 @@ def is_plan(folded: str, words: Vocabulary) -> bool:
     return at < 14 if words.spaced else not words.has("firm", folded)  # noqa: PLR2004
 
 
+def is_denied(counts: Mapping[str, int]) -> bool:
+    """Tell whether a sentence says that something did not happen and that nothing is needed."""
+    return bool(counts.get("needless")) and bool(counts.get("negated"))
+
+
 def gather(passage: Passage, language: str = "", *, plans: bool = False) -> Evidence:
     """Count everything in a passage; `plans` keeps what was announced, where it was then done."""
     language = language or detect_language(" ".join(s.text for s in passage.sentences))
     words = vocabulary(language)
-    usable, folded = [], []
+    usable, folded, tallies = [], [], []
     for sentence in passage.sentences:
         text = fold(sentence.masked)
-        if not is_question(sentence.text, text, words) and (plans or not is_plan(text, words)):
-            usable.append(sentence)
-            folded.append(text)
-    values = _measure(passage, usable, folded, words)
-    return Evidence(language, passage, tuple(usable), tuple(folded), values)
+        counts = words.tally(text)
+        if "?" in sentence.text or "？" in sentence.text or "asked" in counts:
+            if is_question(sentence.text, text, words):
+                continue
+        if ("planned" in counts and not plans and is_plan(text, words)) or is_denied(counts):
+            continue
+        usable.append(sentence)
+        folded.append(text)
+        tallies.append(counts)
+    tokens = [set(code_tokens(s.text)) for s in usable]
+    strengths = [sentence_strength(c, s, len(t)) for c, s, t in zip(tallies, usable, tokens, strict=True)]
+    values = _measure(passage, usable, tallies, tokens, strengths, words)
+    return Evidence(language, passage, tuple(usable), tuple(folded), tuple(tallies), tuple(strengths), values)
 
 
 def _measure(
-    passage: Passage, usable: Sequence[Sentence], folded: Sequence[str], words: Vocabulary
+    passage: Passage,
+    usable: Sequence[Sentence],
+    tallies: Sequence[Mapping[str, int]],
+    tokens: Sequence[set[str]],
+    strengths: Sequence[float],
+    words: Vocabulary,
 ) -> dict[str, float]:
-    strengths = [sentence_strength(f, s, words) for f, s in zip(folded, usable, strict=True)]
     ranked = sorted(range(len(usable)), key=lambda i: (-strengths[i], i))
     core = sorted(ranked[:_CORE])
-    best = "".join(folded[i] for i in core)
-    whole = "".join(folded)
     text = "\n".join(s.text for s in usable)
     core_text = "\n".join(usable[i].text for i in core)
     length = weight_of(text)
     items = sum(weight_of(s.text) for s in usable if s.kind == ITEM)
-    values = {name: math.log1p(words.count(name, best)) for name in _CUES}
+    many = len(usable) + 1
+    explained = [bool(c.get("cause") or c.get("hazard")) for c in tallies]
+    values = {name: math.log1p(sum(tallies[i].get(name, 0) for i in core)) for name in _CUES}
     values |= {
-        "identifiers": math.log1p(len(set(CODE_TOKEN.findall(core_text)))),
-        "values": math.log1p(len(VALUE_TOKEN.findall(_REFERENCE.sub(" ", core_text)))),
+        "identifiers": math.log1p(len(set().union(*(tokens[i] for i in core)))),
+        "values": math.log1p(count_values(core_text)),
         "length": math.log1p(length / 100),
         "items": items / length if length else 0.0,
         "body": float(any(s.kind != TITLE for s in usable)),
-        "explained": sum(words.has("cause", f) or words.has("hazard", f) for f in folded) / (len(folded) + 1),
+        "explained": sum(explained) / many,
         "hazard_failure": math.log1p(
-            sum((words.has("hazard", f) or words.has("cause", f)) and words.has("failure", f) for f in folded)
+            sum(e and "failure" in c for e, c in zip(explained, tallies, strict=True))
         ),
         "best_sentence": strengths[ranked[0]] if ranked else 0.0,
-        "mean_sentence": sum(strengths) / (len(strengths) + 1),
+        "mean_sentence": sum(strengths) / many,
         "code_blocks": float(bool(passage.code)),
-        "all_series": math.log1p(words.count("series", whole)),
-        "all_maintenance": words.count("maintenance", whole) / (len(folded) + 1),
-        "all_feature": words.count("feature", whole) / (len(folded) + 1),
+        "all_series": math.log1p(sum(c.get("series", 0) for c in tallies)),
+        "all_maintenance": sum(c.get("maintenance", 0) for c in tallies) / many,
+        "all_feature": sum(c.get("feature", 0) for c in tallies) / many,
     }
     return values | _title_values(passage.title, text, words)
 
@@ -170,7 +208,9 @@ def _title_values(title: str, text: str, words: Vocabulary) -> dict[str, float]:
         "routine_title": float(kind in _ROUTINE_TYPES or bool(_ROUTINE.match(title))),
         "maintenance_title": float(words.has("maintenance", fold(rest))),
         "bot": float(bool(_BOT.search(text))),
-        "tickets": math.log1p(len(_TICKET.findall(text))),
+        "tickets": math.log1p(
+            len(_TICKET.findall(text)) if "#" in text or "-" in text or " R" in text else 0
+        ),
     }
 
 
@@ -181,14 +221,20 @@ _STRENGTH = {
 }  # fmt: skip
 
 
-def sentence_strength(folded: str, sentence: Sentence, words: Vocabulary) -> float:
+def count_values(text: str) -> int:
+    """Count numbers with their units, references to tickets left out."""
+    if not any(map(text.__contains__, "0123456789")):
+        return 0
+    return len(VALUE_TOKEN.findall(_REFERENCE.sub(" ", text)))
+
+
+def sentence_strength(counts: Mapping[str, int], sentence: Sentence, identifiers: int) -> float:
     """Return how much a sentence alone looks like a lesson, around 0 (nothing) to 5."""
-    total = sum(
-        weight * min(words.count(name, folded), 2) ** 0.5
-        for name, weight in _STRENGTH.items()
-        if words.has(name, folded)
-    )
-    identifiers = len(set(CODE_TOKEN.findall(sentence.text)))
+    total = 0.0
+    for name, count in counts.items():
+        weight = _STRENGTH.get(name)
+        if weight:
+            total += weight * (1.0 if count == 1 else 1.4142)
     total += 0.5 * math.log1p(identifiers)
     length = weight_of(sentence.text)
     if length < 40:  # noqa: PLR2004 (too short to hold cause and remedy)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from memx.reflector.vocabulary import languages, load_lexicon
 
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa\u30fc]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
-_WORD = re.compile(r"[^\W\d_]+")
+_SAMPLE = 600
 
 
 def detect_language(text: str) -> str:
@@ -18,17 +19,22 @@ def detect_language(text: str) -> str:
             return "ja"
         if len(_HAN.findall(text)) >= 2:  # noqa: PLR2004
             return "zh"
-    words = _WORD.findall(text[:2000].lower())
-    best, best_hits = "en", sum(word in load_lexicon("en").stopwords for word in words)
-    for language in languages():
+    words = text[:_SAMPLE].lower().split()
+    best, best_hits = "en", 0
+    for language in _by_stopwords():
         stopwords = load_lexicon(language).stopwords
-        if language == "en" or not stopwords:
-            continue
-        hits = sum(word in stopwords for word in words)
-        hits += any(c in "ñ¿¡" for c in text) and language == "es"
+        hits = sum(map(stopwords.__contains__, words))
+        hits += language == "es" and not text.isascii() and any(c in text for c in "ñ¿¡")
         if hits > best_hits:
             best, best_hits = language, hits
     return best
+
+
+@cache
+def _by_stopwords() -> tuple[str, ...]:
+    """Return the languages told by their stop words, English first."""
+    others = [name for name in languages() if name != "en" and load_lexicon(name).stopwords]
+    return ("en", *others)
 
 
 def is_cjk(character: str) -> bool:

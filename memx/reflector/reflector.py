@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 
 _SHORTEST = 18
 """Latin characters; nothing shorter holds a lesson."""
+_SHORT = 90
+"""Latin characters; so little holds a lesson only where a rule's own words stand (no labelled commit does else)."""
 
 
 @record
@@ -104,7 +106,7 @@ class Reflector:
     def commit(self, commit: Commit) -> Reflection:
         """Distil a commit's message, with its files where they were read."""
         message = commit.message
-        if len(message) < _SHORTEST and weight_of(message) < _SHORTEST:
+        if self._is_hopeless(message):
             return _NOTHING
         origin = Origin(
             source=f"commit {commit.sha}",
@@ -119,6 +121,20 @@ class Reflector:
                 self._passage(segment(message), "commit", origin),
             )
         return self._passage(segment(message), "commit", origin)
+
+    def _is_hopeless(self, message: str) -> bool:
+        """Tell cheaply whether a message is too short for any but a rule's own words, and has none of them."""
+        if len(message) > _SHORT:
+            return False
+        weight = weight_of(message)
+        if weight < _SHORTEST:
+            return True
+        return (
+            weight <= _SHORT
+            and self._config.min_score > 0
+            and not explicit_lessons(message)
+            and not self._detector.may_match(message)
+        )
 
     def text(
         self, text: str, kind: str = "commit", *, source: str = "", created: float | None = None
@@ -192,7 +208,13 @@ class Reflector:
         evidence = gather(passage)
         if not evidence.usable:
             return _NOTHING
-        match = lead_match(self._detector.detect(evidence), evidence)
+        matches = self._detector.detect(evidence, alone=True)
+        worth = self._model(kind).probability(evidence.values)
+        if not matches and 100 * worth < self._config.min_score:
+            # No score can exceed 100 × worth without a match: the costly rest is not needed.
+            return Reflection(rejected=(Rejection("worth", f"worth {worth:.2f}", origin.source),))
+        matches += self._detector.detect(evidence, alone=False)
+        match = lead_match(matches, evidence)
         span = (match.first, match.last) if match.support else (None, None)
         text = self._distiller.distil(evidence, *span)
         return self._weigh(text, match, evidence.language, evidence.values, kind, origin)
@@ -217,16 +239,18 @@ class Reflector:
             (self._candidate(text, match, match.confidence, factors, classes, language, origin),)
         )
 
+    def _model(self, kind: str) -> LogisticModel:
+        return self._worth.get(kind) or load_worth(kind)
+
     def _factors(
         self, text: str, language: str, values: Mapping[str, float], match: Match, kind: str
     ) -> Factors:
         words = vocabulary(language)
-        model = self._worth.get(kind) or load_worth(kind)
         return Factors(
             confidence=match.confidence,
             specificity=self._scorer.specificity(text, words),
             cause=self._scorer.cause(text, words),
-            worth=model.probability(values),
+            worth=self._model(kind).probability(values),
             support=match.support,
         )
 

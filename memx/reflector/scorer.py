@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from memx.record import record
-from memx.reflector.features import CODE_TOKEN, VALUE_TOKEN
+from memx.reflector.features import code_tokens, VALUE_TOKEN
 from memx.reflector.vocabulary import fold
 
 TYPE_CHECKING = False
@@ -45,15 +45,14 @@ class KnowledgeScorer:
 
     def specificity(self, text: str, words: Vocabulary) -> float:
         """Return how concrete and actionable a text is: identifiers, values, something to do."""
-        names = len(set(CODE_TOKEN.findall(text)))
+        names = len(set(code_tokens(text)))
         values = len(set(VALUE_TOKEN.findall(text)))
-        folded = fold(text)
-        action = words.count("remedy", folded) + words.count("necessity", folded)
+        counts = words.tally(fold(text))
+        action = counts.get("remedy", 0) + counts.get("necessity", 0)
         return 1.0 - math.exp(-(0.5 * names + 0.25 * values + 0.25 * action))
 
     def cause(self, text: str, words: Vocabulary) -> float:
         """Return how clearly a text gives a cause or says what goes wrong."""
-        folded = fold(text)
-        signs = 0.7 * words.count("cause", folded) + 0.5 * words.count("hazard", folded)
-        signs += 0.3 * words.count("failure", folded)
+        counts = words.tally(fold(text))
+        signs = 0.7 * counts.get("cause", 0) + 0.5 * counts.get("hazard", 0) + 0.3 * counts.get("failure", 0)
         return 1.0 - math.exp(-signs)

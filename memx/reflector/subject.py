@@ -6,7 +6,7 @@ import os
 import re
 from functools import cache
 
-from memx.reflector.features import CODE_TOKEN
+from memx.reflector.features import code_tokens
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#-]*(?:\.[A-Za-z0-9]+)*")
@@ -34,7 +34,7 @@ def tools_of(text: str) -> tuple[str, ...]:
 def tags_of(text: str, tools: tuple[str, ...], language: str) -> tuple[str, ...]:
     """Return a few lower-case words to find the lesson by: tools, error names, identifiers; sorted."""
     tags = list(tools[:3])
-    for token in CODE_TOKEN.findall(text):
+    for token in code_tokens(text):
         name = token.strip("`").strip("-").lower()
         if re.fullmatch(r"[a-z][a-z0-9_-]{2,29}", name) and name not in tags:
             tags.append(name)

@@ -15,7 +15,9 @@ from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    _Cue = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], bool, str], ...]]
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lexicon")
 
@@ -44,6 +46,92 @@ def fold(text: str) -> str:
     return f" {lowered.translate(_PUNCTUATION)} "
 
 
+_UNSEEN: _Cue = ((), ())
+
+
+class CueIndex:
+    """All cues of a language, found in one pass over a text.
+
+    Scanning once a phrase costs a millisecond a message; here a text costs a
+    lookup a word (or a character, in scripts without spaces).
+    """
+
+    def __init__(self, spaced: bool, groups: Mapping[str, Sequence[str]]) -> None:  # noqa: FBT001
+        """Index the phrases by their first word or character."""
+        self._spaced = spaced
+        self._words: dict[str, list[str]] = {}
+        self._stems: dict[str, list[str]] = {}
+        self._phrases: dict[str, list[tuple[tuple[str, ...], bool, str]]] = {}
+        self._known: dict[str, _Cue | None] = {}
+        for group, phrases in groups.items():
+            for phrase in phrases:
+                self._add(group, phrase)
+
+    def _add(self, group: str, phrase: str) -> None:
+        if not self._spaced:
+            needle = phrase.lower()
+            self._phrases.setdefault(needle[0], []).append(((needle,), False, group))
+            return
+        open_ended = phrase.endswith("*")
+        words = tuple(fold(phrase.rstrip("*")).split())
+        if len(words) > 1:
+            self._phrases.setdefault(words[0], []).append((words, open_ended, group))
+        elif open_ended:
+            self._stems.setdefault(words[0], []).append(group)
+        else:
+            self._words.setdefault(words[0], []).append(group)
+
+    def tally(self, folded: str, counts: dict[str, int]) -> None:
+        """Add the cues of a folded text to `counts`."""
+        if self._spaced:
+            self._tally_words(folded.split(), counts)
+        else:
+            self._tally_characters(folded, counts)
+
+    def _tally_words(self, words: list[str], counts: dict[str, int]) -> None:
+        known = self._known
+        for at, word in enumerate(words):
+            cue = known.get(word, _UNSEEN)
+            if cue is None:
+                continue
+            if cue is _UNSEEN:
+                cue = self._cue_of(word)
+                if cue is None:
+                    continue
+            groups, phrases = cue
+            for group in groups:
+                counts[group] = counts.get(group, 0) + 1
+            for parts, open_ended, group in phrases:
+                last = words[at + len(parts)] if at + len(parts) < len(words) else ""
+                if (last == parts[-1] or (open_ended and last.startswith(parts[-1]))) and words[
+                    at + 1 : at + len(parts)
+                ] == list(parts[:-1]):
+                    counts[group] = counts.get(group, 0) + 1
+
+    def _cue_of(self, word: str) -> _Cue | None:
+        """Return the groups that a word belongs to and the phrases that it begins; None for most words."""
+        groups = list(self._words.get(word, ()))
+        for size in range(2, len(word) + 1):
+            groups += self._stems.get(word[:size], ())
+        phrases = [(parts[1:], open_ended, group) for parts, open_ended, group in self._phrases.get(word, ())]
+        found = (tuple(groups), tuple(phrases)) if groups or phrases else None
+        if len(self._known) < _WORDS_KNOWN:
+            self._known[word] = found
+        return found
+
+    def _tally_characters(self, folded: str, counts: dict[str, int]) -> None:
+        phrases = self._phrases
+        for at, character in enumerate(folded):
+            if character in phrases:
+                for (needle,), _, group in phrases[character]:
+                    if folded.startswith(needle, at):
+                        counts[group] = counts.get(group, 0) + 1
+
+
+_WORDS_KNOWN = 50_000
+"""How many words are remembered with their groups: a bound on memory, not on meaning."""
+
+
 class Lexicon:
     """One language's cues, guards and patterns; patterns are compiled when first used."""
 
@@ -57,10 +145,15 @@ class Lexicon:
             for group in ("cues", "guards")
             for name, phrases in _table(data.get(group)).items()
         }
-        self._patterns = _table(data.get("rules"))
+        self._cue_index = CueIndex(self.spaced, {**_table(data.get("cues")), **_table(data.get("guards"))})
+        self._triggers = {
+            name: tuple(needle.lower() for needle in needles)
+            for name, needles in _table(data.get("triggers")).items()
+        }
+        self._patterns = _rules(data.get("rules"))
         templates = data.get("templates")
         self.templates: dict[str, str] = dict(templates) if isinstance(templates, dict) else {}
-        self._compiled: dict[str, tuple[re.Pattern[str], ...]] = {}
+        self._compiled: dict[str, re.Pattern[str]] = {}
 
     def _needle(self, phrase: str) -> str:
         if not self.spaced:
@@ -68,6 +161,15 @@ class Lexicon:
         folded = fold(phrase.rstrip("*"))
         folded = f" {folded.strip()} "
         return folded[:-1] if phrase.endswith("*") else folded
+
+    def tally(self, folded: str, counts: dict[str, int]) -> None:
+        """Add the number of cues in folded text to `counts`, by group, in one pass."""
+        self._cue_index.tally(folded, counts)
+
+    def may_match(self, rule: str, lowered: str) -> bool:
+        """Tell cheaply whether a rule's patterns can match at all: one of its trigger words stands there."""
+        needles = self._triggers.get(rule)
+        return needles is None or any(needle in lowered for needle in needles)
 
     def count(self, name: str, folded: str) -> int:
         """Count the cues of a group in folded text."""
@@ -82,11 +184,13 @@ class Lexicon:
         found = [at for needle in self._phrases.get(name, ()) if (at := folded.find(needle)) >= 0]
         return min(found, default=-1)
 
-    def patterns(self, rule: str) -> tuple[re.Pattern[str], ...]:
-        """Return a rule's compiled patterns."""
-        if rule not in self._compiled:
-            self._compiled[rule] = tuple(_compile(source) for source in self._patterns.get(rule, ()))
-        return self._compiled[rule]
+    def patterns(self, rule: str, lowered: str) -> Iterator[re.Pattern[str]]:
+        """Yield a rule's compiled patterns whose needed words stand in the text."""
+        for source, needs in self._patterns.get(rule, ()):
+            if all(any(word in lowered for word in group) for group in needs):
+                if source not in self._compiled:
+                    self._compiled[source] = _compile(source)
+                yield self._compiled[source]
 
 
 def _strings(value: object) -> tuple[str, ...]:
@@ -97,6 +201,22 @@ def _table(value: object) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, dict):
         return {}
     return {str(name): _strings(items) for name, items in value.items()}
+
+
+def _rules(value: object) -> dict[str, tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]]:
+    """Return for each rule its patterns with what they need: of each group of words one must stand there."""
+    if not isinstance(value, dict):
+        return {}
+    return {str(name): tuple(_rule(item) for item in items) for name, items in value.items()}
+
+
+def _rule(item: object) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    if isinstance(item, dict):
+        needs = item.get("needs")
+        return str(item["pattern"]), tuple(_strings(group) for group in needs) if isinstance(
+            needs, list
+        ) else ()
+    return str(item), ()
 
 
 def _compile(source: str) -> re.Pattern[str]:
@@ -130,6 +250,13 @@ class Vocabulary:
         self.language = self.lexicons[0].language
         self.spaced = self.lexicons[0].spaced
 
+    def tally(self, folded: str) -> dict[str, int]:
+        """Count the cues of all groups in folded text."""
+        counts: dict[str, int] = {}
+        for lexicon in self.lexicons:
+            lexicon.tally(folded, counts)
+        return counts
+
     def count(self, name: str, folded: str) -> int:
         """Count the cues of a group."""
         return sum(lexicon.count(name, folded) for lexicon in self.lexicons)
@@ -143,10 +270,11 @@ class Vocabulary:
         found = [at for lexicon in self.lexicons if (at := lexicon.first(name, folded)) >= 0]
         return min(found, default=-1)
 
-    def patterns(self, rule: str) -> Iterator[re.Pattern[str]]:
-        """Yield a rule's patterns, the text's own language first."""
+    def patterns(self, rule: str, lowered: str, window: str) -> Iterator[re.Pattern[str]]:
+        """Yield a rule's patterns that can start in `lowered` and match in `window`, the own language's first."""
         for lexicon in self.lexicons:
-            yield from lexicon.patterns(rule)
+            if lexicon.may_match(rule, lowered):
+                yield from lexicon.patterns(rule, window)
 
 
 @cache

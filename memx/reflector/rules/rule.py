@@ -48,29 +48,33 @@ class Rule:
     def find(self, sentences: Sequence[Sentence], language: str) -> Iterator[Match]:
         """Yield matches, one a starting sentence at most."""
         words = vocabulary(language)
-        for first in range(len(sentences)):
-            for width in range(1, self.reach + 1):
-                if first + width > len(sentences):
-                    break
-                match = self._match(sentences[first : first + width], first, words)
+        lowered = [f" {sentence.masked.lower()} " for sentence in sentences]
+        for first, text in enumerate(lowered):
+            window = text if self.reach == 1 else "".join(lowered[first : first + self.reach])
+            for pattern in words.patterns(self.name, text, window):
+                match = self._match(pattern, sentences[first : first + self.reach], first, words)
                 if match:
                     yield match
                     break
 
-    def _match(self, window: Sequence[Sentence], first: int, words: Vocabulary) -> Match | None:
+    def _match(
+        self, pattern: re.Pattern[str], window: Sequence[Sentence], first: int, words: Vocabulary
+    ) -> Match | None:
+        found = pattern.search(" ".join(sentence.masked for sentence in window))
+        if not found or found.start() > len(window[0].masked):
+            return None
+        window = _covering(window, found.end())
         masked = " ".join(sentence.masked for sentence in window)
-        for pattern in words.patterns(self.name):
-            found = pattern.search(masked)
-            if found and self.accepts(found, masked) and not self._is_void(found, window, masked, words):
-                return Match(
-                    rule=self.name,
-                    confidence=self.confidence,
-                    support=self.support(found, masked),
-                    first=first,
-                    last=first + len(window) - 1,
-                    spans=spans_of(found, " ".join(sentence.text for sentence in window), self.name),
-                )
-        return None
+        if not self.accepts(found, masked) or self._is_void(found, window, masked, words):
+            return None
+        return Match(
+            rule=self.name,
+            confidence=self.confidence,
+            support=self.support(found, masked),
+            first=first,
+            last=first + len(window) - 1,
+            spans=spans_of(found, " ".join(sentence.text for sentence in window), self.name),
+        )
 
     def accepts(self, found: re.Match[str], masked: str) -> bool:  # noqa: ARG002
         """Tell whether the words found mean what the rule looks for."""
@@ -94,6 +98,16 @@ class Rule:
             return False
         denied = folded if self.negation == "whole" else folded[: found.start() + 16]
         return words.has("negated", denied) or words.has("needless", folded)
+
+
+def _covering(window: Sequence[Sentence], end: int) -> Sequence[Sentence]:
+    """Return the first sentences of a window up to the one that holds position `end`."""
+    length = -1
+    for count, sentence in enumerate(window, 1):
+        length += 1 + len(sentence.masked)
+        if end <= length:
+            return window[:count]
+    return window
 
 
 def spans_of(found: re.Match[str], text: str, label: str) -> tuple[Span, ...]:
