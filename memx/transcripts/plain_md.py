@@ -42,7 +42,7 @@ def role_of(line: str) -> str:
 
 
 def read(source: Source, session: SessionRead) -> Iterator[Event]:
-    """Yield the events of a conversation; text without any heading counts as said by an agent."""
+    """Yield the events of a conversation; text without any heading counts as said by a person."""
     turn = Turn("head", 0)
     fence = Fence()
     for line in text_lines(source, session):
@@ -57,7 +57,7 @@ def read(source: Source, session: SessionRead) -> Iterator[Event]:
             session.learn(session_id=found[1] if found else "")
         turn.add(line.text)
     if turn.role == "head":
-        turn.role = "assistant"
+        turn.role = "user"
     yield from _events(session, turn)
 
 

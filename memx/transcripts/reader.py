@@ -87,7 +87,7 @@ def parse_text(
 ) -> SessionRead:
     """Return a session whose log is given as text; raises TranscriptError.
 
-    Bare prose in no format counts as said by an agent.
+    Bare prose in no format counts as said by a person.
     """
     source = Source("", text.encode("utf-8", "surrogatepass"))
     try:

@@ -237,11 +237,11 @@ def test_a_byte_order_mark_is_ignored() -> None:
         assert list(parse_text("\ufeff" + samples.ALL[name]())) != []
 
 
-def test_bare_prose_is_said_by_an_agent() -> None:
+def test_bare_prose_is_said_by_a_person() -> None:
     """Text without any format is one turn; an unknown JSON document is refused all the same."""
     session = parse_text("The cache was stale, so the build failed.")
     assert [(event.role, event.text) for event in session] == [
-        ("assistant", "The cache was stale, so the build failed.")
+        ("user", "The cache was stale, so the build failed.")
     ]
     with pytest.raises(TranscriptError):
         parse_text('{"name": "package", "version": 1}')
