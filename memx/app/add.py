@@ -117,6 +117,7 @@ def complete(project: Project, draft: Draft) -> Bullet:
         entities=_sorted(draft.entities or described.entities),
         anchors=_sorted(draft.anchors),
         created=project.now if draft.created is None else draft.created,
+        updated=project.now if draft.created is None else draft.created,
         accepted=draft.accepted,
         pinned=draft.pinned,
         source=draft.source or "hand",

@@ -154,7 +154,10 @@ def _questions(project: Project, candidates: Iterable[Candidate]) -> list[tuple[
             if len(new) >= QUERY_WORDS[0] and len(new) >= NEW_SHARE * len(words):
                 found.append((candidate, sentence, " ".join(new[: QUERY_WORDS[1]])))
     found.sort(key=lambda item: (-item[0].score, -len(item[2]), item[2]))
-    return list({candidate.id: (candidate, *rest) for candidate, *rest in reversed(found)}.values())[::-1]  # type: ignore[misc]
+    best: dict[str, tuple[Candidate, str, str]] = {}
+    for question in found:
+        best.setdefault(question[0].id, question)
+    return list(best.values())
 
 
 def _sentences(message: str) -> list[str]:

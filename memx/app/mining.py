@@ -22,6 +22,7 @@ from memx.app.distil import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
 
     from memx.app.project import Project
     from memx.config import ReflectorConfig
@@ -139,7 +140,7 @@ def _reflect_in_parallel(project: Project, batches: Iterator[list[Commit]], core
 
     config, sanitizer = project.config.reflector, project.sanitizer
     with ProcessPoolExecutor(cores) as pool:
-        waiting: deque[object] = deque()
+        waiting: deque[Future[Batch]] = deque()
         try:
             for batch in batches:
                 waiting.append(pool.submit(_reflect, batch, config, sanitizer))

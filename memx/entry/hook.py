@@ -44,16 +44,17 @@ def _run(name: str, arguments: list[str], environ: Mapping[str, str]) -> int:
     from memx.app import hooks
 
     os.environ[GUARD] = name
+    first, second, third = (*arguments, "", "", "")[:3]
     if name == "pre-commit":
         return BLOCKED if hooks.pre_commit(repository, environ) else 0
     if name in ("post-commit", "post-applypatch"):
         hooks.post_commit(repository, environ)
     elif name == "post-checkout":
-        hooks.post_checkout(repository, environ, *(arguments + [""] * 3)[:3])
+        hooks.post_checkout(repository, environ, first, second, third)
     elif name == "post-merge":
-        hooks.post_merge(repository, environ, *(arguments or [""])[:1])
+        hooks.post_merge(repository, environ, first)
     elif name == "post-rewrite":
-        hooks.post_rewrite(repository, environ, *(arguments or [""])[:1], sys.stdin.buffer.read())
+        hooks.post_rewrite(repository, environ, first, sys.stdin.buffer.read())
     elif name == "background":
         hooks.background(repository, environ, arguments)
     return 0

@@ -164,12 +164,23 @@ class Store(StoreReader):
         path = self.path_of(path)
         with self._lock:
             data = self.read_bytes(path)
-            bullet = self.parse(data, path).bullet
-            if bullet.created is None:
-                bullet = replace(bullet, created=self._clock())
-            canonical = redact_document(canonical_file(data, bullet, path), path, self._sanitizer)
+            canonical, home = self._formatted(data, path)
             self._put_valid(canonical, path)
-            return self._rename(path, home_path(path, self.parse(canonical, path).bullet, data))
+            return self._rename(path, home)
+
+    def is_formatted(self, path: str) -> bool:
+        """Say whether `format` would leave a file as it is; raise FrontMatterError when it does not parse."""
+        path = self.path_of(path)
+        data = self.read_bytes(path)
+        return self._formatted(data, path) == (data, path)
+
+    def _formatted(self, data: bytes, path: str) -> tuple[bytes, str]:
+        """Return the canonical bytes of a file and where it belongs."""
+        bullet = self.parse(data, path).bullet
+        if bullet.created is None:
+            bullet = replace(bullet, created=self._clock())
+        canonical = redact_document(canonical_file(data, bullet, path), path, self._sanitizer)
+        return canonical, home_path(path, self.parse(canonical, path).bullet, data)
 
     def tidy(self) -> int:
         """Remove temporary files that killed writers left; return how many."""

@@ -96,14 +96,19 @@ def _with_signature(
     return function
 
 
-def _signature_parameter(parameter: Parameter) -> inspect.Parameter:
-    kind: Any = _TYPES[parameter.kind]
+def _annotation(parameter: Parameter) -> Any:
+    """Return the type that typer converts and checks by."""
+    value: Any = _TYPES[parameter.kind]
     if parameter.choices:
-        kind = Enum(parameter.name, {choice: choice for choice in parameter.choices}, type=str)
+        choices: Any = Enum
+        value = choices(parameter.name, {choice: choice for choice in parameter.choices}, type=str)
     if parameter.many:
-        kind = list[kind]
-    elif parameter.kind != FLAG:
-        kind = kind | None
+        return list[value]
+    return value if parameter.kind == FLAG else value | None
+
+
+def _signature_parameter(parameter: Parameter) -> inspect.Parameter:
+    annotation = _annotation(parameter)
     default: Any = ... if parameter.required else [] if parameter.many else parameter.default
     if parameter.flags:
         info = typer.Option(
@@ -115,4 +120,4 @@ def _signature_parameter(parameter: Parameter) -> inspect.Parameter:
         )
     else:
         info = typer.Argument(default, help=parameter.help, metavar=parameter.name.upper())
-    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=kind)
+    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation)
