@@ -118,7 +118,8 @@ def _same_quantity(unit: Unit, b: Analysis) -> tuple[int, float]:
         if other.kind not in ("number", "label"):
             continue
         if unit.dimension == other.dimension and unit.dimension not in ("", "label"):
-            if abs(unit.value - other.value) <= 1e-6 * max(1.0, abs(unit.value)):
+            tolerance = _HEDGE_TOLERANCE if unit.is_rounded or other.is_rounded else 1e-6
+            if abs(unit.value - other.value) <= tolerance * max(abs(unit.value), abs(other.value)):
                 return (place, 1.0)
         elif not (unit.kind == "label" and other.kind == "label") and unit.raw == other.raw:
             return (place, 1.0)

@@ -7,12 +7,15 @@ similarity, even when one text leaves its subject out.
 
 from __future__ import annotations
 
-from memx.curator.features import Comparison
-from memx.curator.similarity import Likelihood
-from memx.curator.tokens import Analysis, Unit
 from memx.record import record
 
-SAME_SUBJECT = 0.5
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.curator.features import Comparison
+    from memx.curator.similarity import Likelihood
+    from memx.curator.tokens import Analysis, Unit
+
+SAME_SUBJECT = 0.6
 """Probability of one subject from which a pair that is not the same lesson is flagged."""
 _FRAGMENT_WEIGHT = 2.5
 _SHARED_SUBJECT = 0.3

@@ -42,6 +42,7 @@ NAMES = (
     "one_side_turned_down",
     "turned_hard",
     "values_apart",
+    "shared_weight",
 )
 _LOOSE_WORDING = 0.25  # below this, words in the same place are no evidence of two subjects
 _MOST = 3.0  # a count says no more beyond this
@@ -102,8 +103,9 @@ def _vector(
     axes: tuple[str, ...],
     swaps: tuple[Swap, ...],
 ) -> tuple[float, ...]:
-    overlap_a = alignment.matched_a / a.weight if a.weight else 0.0
-    overlap_b = alignment.matched_b / b.weight if b.weight else 0.0
+    overlap_a = alignment.matched_a / (a.weight - _value_weight(values, 0)) if a.weight else 0.0
+    overlap_b = alignment.matched_b / (b.weight - _value_weight(values, 1)) if b.weight else 0.0
+    overlap_a, overlap_b = min(overlap_a, 1.0), min(overlap_b, 1.0)
     strong = [axis for axis in axes if axis in opposites().strong]
     against = sum(unit.weight for unit, _ in turned)
     left_hard_a, left_hard_b = _hard_count(alignment.left_a), _hard_count(alignment.left_b)
@@ -139,6 +141,7 @@ def _vector(
         float(_turns_down(a) != _turns_down(b)),
         float(sum(left.weight >= 1.3 for left, _ in turned)),  # noqa: PLR2004 (names and values)
         _apart(values),
+        math.log1p(min(alignment.matched_a, alignment.matched_b)),
     )
 
 
@@ -146,6 +149,11 @@ def features(comparison: Comparison, cosine: float) -> tuple[float, ...]:
     """Return the values of NAMES for one pair; cosine in -1..1, below 0 counts as 0."""
     near = min(1.0, max(0.0, cosine))
     return (near, near * comparison.vector[0], *comparison.vector)
+
+
+def _value_weight(values: tuple[tuple[Unit, Unit], ...], side: int) -> float:
+    """Weight of the quantities that differ: they are told apart, so the overlap leaves them out."""
+    return sum(pair[side].weight for pair in values) - 1e-9
 
 
 def _turns_down(text: Analysis) -> bool:

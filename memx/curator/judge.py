@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memx.config import CuratorConfig
 from memx.curator.contradiction import contradict
-from memx.curator.features import Comparison, compare
+from memx.curator.features import compare
 from memx.curator.gate import OPPOSING, evidence
 from memx.curator.similarity import likelihood, says_the_same
 from memx.curator.tokens import analyse
@@ -12,6 +11,9 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memx.config import CuratorConfig
+    from memx.curator.features import Comparison
+    from memx.curator.similarity import Models
     from memx.model import Bullet
 
 MERGE, CONFLICT, INDEPENDENT = "merge", "conflict", "independent"
@@ -51,9 +53,11 @@ def judge_texts(a: str, b: str, cosine: float, config: CuratorConfig) -> Verdict
     return judge_comparison(compare(analyse(a), analyse(b)), cosine, config)
 
 
-def judge_comparison(comparison: Comparison, cosine: float, config: CuratorConfig) -> Verdict:
+def judge_comparison(
+    comparison: Comparison, cosine: float, config: CuratorConfig, models: Models | None = None
+) -> Verdict:
     """Judge a pair that was compared before."""
-    chances = likelihood(comparison, cosine)
+    chances = likelihood(comparison, cosine, models)
     score = chances.similarity
     if says_the_same(comparison):
         return Verdict(score, cosine, tier(score, config), False, (), "the same words")  # noqa: FBT003 (a field)

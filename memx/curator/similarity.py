@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import os
 from functools import cache
+from operator import mul
 
 from memx.curator.features import NAMES, Comparison, features
 from memx.record import record
@@ -29,28 +30,47 @@ class Likelihood:
     similarity: float
 
 
+@record
+class Model:
+    """One logistic model: intercept and the weight of each of NAMES, on the features' own scale."""
+
+    intercept: float
+    weights: tuple[float, ...]
+
+    def probability(self, values: tuple[float, ...]) -> float:
+        """Return 0-1 for the features of one pair."""
+        total = self.intercept + sum(map(mul, self.weights, values))
+        return 1.0 / (1.0 + math.exp(-max(-40.0, min(40.0, total))))
+
+
+@record
+class Models:
+    """The two models of a likelihood."""
+
+    subject: Model
+    conclusion: Model
+
+
 @cache
-def coefficients(name: str) -> tuple[float, tuple[float, ...]]:
-    """Return the intercept and the weight of each of NAMES (0 when the file does not name it)."""
+def fitted() -> Models:
+    """Return the models that the package brings."""
+    return Models(_load("subject"), _load("conclusion"))
+
+
+def _load(name: str) -> Model:
     with open(os.path.join(resource("curator"), f"{name}.txt"), encoding="utf-8") as file:
         rows = [line.split() for line in file if line.strip() and not line.startswith("#")]
-    found = {name: float(value) for name, value in rows}
-    return found.get("intercept", 0.0), tuple(found.get(feature, 0.0) for feature in NAMES)
+    found = {key: float(value) for key, value in rows}
+    return Model(found.get("intercept", 0.0), tuple(found.get(feature, 0.0) for feature in NAMES))
 
 
-def _probability(name: str, values: tuple[float, ...]) -> float:
-    intercept, weights = coefficients(name)
-    total = intercept + sum(weight * value for weight, value in zip(weights, values, strict=True))
-    return 1.0 / (1.0 + math.exp(-max(-40.0, min(40.0, total))))
-
-
-def likelihood(comparison: Comparison, cosine: float) -> Likelihood:
+def likelihood(comparison: Comparison, cosine: float, models: Models | None = None) -> Likelihood:
     """Return both probabilities and the similarity; 1.0 when nothing is left over on either side."""
     if says_the_same(comparison):
         return Likelihood(1.0, 1.0, 1.0)
+    chosen = models or fitted()
     values = features(comparison, cosine)
-    subject = _probability("subject", values)
-    conclusion = _probability("conclusion", values)
+    subject, conclusion = chosen.subject.probability(values), chosen.conclusion.probability(values)
     return Likelihood(subject, conclusion, subject * conclusion)
 
 

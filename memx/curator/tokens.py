@@ -22,6 +22,7 @@ _LIGHT_WEIGHT = 0.35
 _HAN_CHARACTER_WEIGHT = 0.45
 _PREFIX = 5
 _CACHE_TEXTS = 8192
+_RIGHT_BEFORE = 2  # characters between a turning word and the number it turns
 _LONGEST_TEXT = 4000  # characters looked at; a lesson is a few sentences
 
 _L = "A-Za-zÀ-ÖØ-öø-ÿ"
@@ -81,6 +82,8 @@ class Unit:
     family: str = ""
     raw: float = 0.0
     """The figure as written, before its unit."""
+    is_rounded: bool = False
+    """A hedge such as "about" stands before it."""
     parts: tuple[str, ...] = ()
     """Stems of an identifier's parts."""
 
@@ -152,18 +155,28 @@ def _clause(
     flips: list[tuple[int, int]] = []
     is_open = is_else = False
     prefers = _prefers(text[start:end], lang)
+    hits = _cancel_without(hits)
     for at, stop, kinds in hits:
         if kinds & {"reason", "else"} and at - start <= 2:  # noqa: PLR2004 (a mark or a space may stand before it)
             is_open, is_else = True, is_else or "else" in kinds
         if "reason_end" in kinds and end - stop <= 1:
             is_open = True
-        if "after" in kinds or ("over" in kinds and prefers):
+        if kinds & {"after", "without"} or ("over" in kinds and prefers):
             flips.append((stop, end))
         if "before" in kinds or ("over_before" in kinds and prefers):
             flips.append((start, at))
         if "clause" in kinds:
             flips.append((start, end))
     return _Clause(start, end, is_open, is_else, tuple(flips))
+
+
+def _cancel_without(hits: list[tuple[int, int, frozenset[str]]]) -> list[tuple[int, int, frozenset[str]]]:
+    """Read "never X without Y" as "X with Y": drop both turns."""
+    negation = next((i for i, (_, _, kinds) in enumerate(hits) if "after" in kinds), -1)
+    without = next((i for i, (_, _, kinds) in enumerate(hits) if "without" in kinds), -1)
+    if 0 <= negation < without:
+        return [hit for i, hit in enumerate(hits) if i not in (negation, without)]
+    return hits
 
 
 _PREFERENCE = {
@@ -243,9 +256,15 @@ class _Reader:
 
     def _add(self, kind: str, keys: tuple[str, ...], start: int, end: int, **more: object) -> None:
         clause, stance = self._stance(start)
+        if kind == "number" and stance < 0 and not self._is_turned_itself(start):
+            stance = 0
         weight = more.pop("weight", None) or _WEIGHT[kind]
         self.units.append(Unit(kind, keys, start, end, clause, stance, weight, **more))  # type: ignore[arg-type]
         self.last_word = (keys[0], end, kind)
+
+    def _is_turned_itself(self, start: int) -> bool:
+        """Tell "not 10" from "do not exceed 10"."""
+        return any(0 <= start - low <= _RIGHT_BEFORE for low, _ in self.clauses[self.at_clause].flips)
 
     def _on_url(self, raw: str, start: int, end: int) -> None:
         self._add("path", (raw.rstrip(".,;:").lower(),), start, end)
@@ -324,7 +343,10 @@ class _Reader:
         dimension, factor = unit or ("", 1.0)
         value = raw * factor
         key = f"{dimension} {value:.6g}"
-        self._add("number", (key,), start, end, dimension=dimension, value=value, raw=raw)
+        is_rounded = words.hedges().search(self.folded[max(0, start - 20) : start]) is not None
+        self._add(
+            "number", (key,), start, end, dimension=dimension, value=value, raw=raw, is_rounded=is_rounded
+        )
 
     def _on_word(self, raw: str, start: int, end: int) -> None:
         raw = _POSSESSIVE.sub("", raw.rstrip("'’"))

@@ -126,6 +126,13 @@ def trouble() -> frozenset[str]:
 
 
 @cache
+def hedges() -> re.Pattern[str]:
+    """Return a pattern for a hedge that stands right before an amount."""
+    listed = (fold(word) for line in _lines("hedges.txt") for word in line.split())
+    return re.compile(rf"(?:{'|'.join(map(re.escape, listed))})(?:\s(?:a|an|de|un|una))?\s?$")
+
+
+@cache
 def label_words() -> frozenset[str]:
     """Return the words after which a number is a name."""
     return frozenset(fold(word) for line in _lines("labels.txt") for word in line.split())

@@ -16,7 +16,8 @@ from model2vec import StaticModel
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from memx.curator.features import NAMES, compare, features
+from memx.curator.features import NAMES, Comparison, compare, features
+from memx.curator.similarity import Model, Models
 from memx.curator.tokens import analyse
 from memx.resources import resource
 
@@ -37,14 +38,8 @@ def cosines(rows: list[dict[str, str]], model_dir: str) -> list[float]:
     return [float(value) for value in (left * right).sum(axis=1) / np.maximum(norms, 1e-9)]
 
 
-def matrix(rows: list[dict[str, str]], near: list[float]) -> np.ndarray:
-    """Return the features of every pair, one row each."""
-    pairs = [compare(analyse(row["a"]), analyse(row["b"])) for row in rows]
-    return np.array([features(pair, cosine) for pair, cosine in zip(pairs, near, strict=True)])
-
-
-def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return intercept and coefficients on the raw scale; a forbidden negative one is taken out and the rest refitted."""
+def fit(x: np.ndarray, y: np.ndarray) -> Model:
+    """Return a model on the features' own scale; a forbidden negative weight is taken out and the rest refitted."""
     keep = np.ones(x.shape[1], dtype=bool)
     while True:
         scaler = StandardScaler().fit(x[:, keep])
@@ -53,30 +48,41 @@ def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
         weights[keep] = model.coef_[0] / scaler.scale_
         bad = [NAMES.index(name) for name in NEVER_NEGATIVE if weights[NAMES.index(name)] < 0]
         if not bad:
-            return float(model.intercept_[0] - (model.coef_[0] * scaler.mean_ / scaler.scale_).sum()), weights
+            shift = float((model.coef_[0] * scaler.mean_ / scaler.scale_).sum())
+            return Model(float(model.intercept_[0]) - shift, tuple(float(weight) for weight in weights))
         keep[bad] = False
 
 
-def main(pairs: str, model_dir: str) -> None:
-    """Fit both models on all pairs and write their files."""
-    with open(pairs, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    x = matrix(rows, cosines(rows, model_dir))
-    relations = np.array([row["relation"] for row in rows])
+def fit_models(pairs: list[Comparison], near: list[float], relations: np.ndarray) -> Models:
+    """Fit both models on compared pairs with their cosines and labels."""
+    x = np.array([features(pair, cosine) for pair, cosine in zip(pairs, near, strict=True)])
+    found = {}
     for name, (among, yes) in MODELS.items():
-        chosen = np.isin(relations, among) if among else np.ones(len(rows), dtype=bool)
-        intercept, weights = fit(x[chosen], np.isin(relations[chosen], yes))
-        write(name, intercept, weights)
+        chosen = np.isin(relations, among) if among else np.ones(len(relations), dtype=bool)
+        found[name] = fit(x[chosen], np.isin(relations[chosen], yes))
+    return Models(**found)
 
 
-def write(name: str, intercept: float, weights: np.ndarray) -> None:
+def main(path: str, model_dir: str) -> None:
+    """Fit both models on all pairs and write their files."""
+    with open(path, encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    pairs = [compare(analyse(row["a"]), analyse(row["b"])) for row in rows]
+    models = fit_models(pairs, cosines(rows, model_dir), np.array([row["relation"] for row in rows]))
+    write("subject", models.subject)
+    write("conclusion", models.conclusion)
+
+
+def write(name: str, model: Model) -> None:
     """Write one model, a coefficient a line."""
     with open(f"{resource('curator')}/{name}.txt", "w", encoding="utf-8") as file:
         file.write(
-            f"# Log-odds of the same {name}: intercept plus value times weight; written by tools/curator/fit.py.\n"
+            f"# Log-odds of the same {name}: intercept plus value times weight; see tools/curator/fit.py.\n"
         )
-        file.write(f"intercept {intercept:.3f}\n")
-        file.writelines(f"{n} {w:.3f}\n" for n, w in zip(NAMES, weights, strict=True) if abs(w) >= 0.0005)
+        file.write(f"intercept {model.intercept:.4f}\n")
+        file.writelines(
+            f"{feature} {weight:.4f}\n" for feature, weight in zip(NAMES, model.weights, strict=True)
+        )
 
 
 if __name__ == "__main__":
