@@ -133,18 +133,17 @@ def search(
     config: Config,
     now: float,
     viewer: Viewer,
-    vector: VectorSearcher | None = None,
     vector_problem: str = "",
     engines: Engines | None = None,
     drifted: frozenset[str] = frozenset(),
 ) -> SearchAnswer:
     """Answer a question from several stores.
 
-    `viewer` is who looks when the request names no scope; `vector` is absent
-    for the reason `vector_problem`; `drifted` holds ids whose anchors are known
-    to have moved. Raises UsageError for a blank query or an unknown filter.
+    `viewer` is who looks when the request names no scope; `vector_problem` is
+    the reason when the indexes have no vectors; `drifted` holds ids whose
+    anchors are known to have moved; `engines` replaces the four layers. Raises UsageError for a blank query or an unknown filter.
     """
-    asked = _Search(request, stores, config, now, viewer, vector, vector_problem, engines, drifted)
+    asked = _Search(request, stores, config, now, viewer, vector_problem, engines, drifted)
     return asked.answer()
 
 
@@ -156,7 +155,6 @@ class _Search:
         config: Config,
         now: float,
         viewer: Viewer,
-        vector: VectorSearcher | None,
         vector_problem: str,
         engines: Engines | None,
         drifted: frozenset[str],
@@ -167,8 +165,8 @@ class _Search:
         self._config = config
         self._now = now
         self._viewer = request_viewer(request, viewer)
-        self._engines = engines or default_engines(vector)
-        self._vector_problem = vector_problem or "no vectors"
+        self._engines = engines or default_engines(make_vector_searcher([store.index for store in stores]))
+        self._vector_problem = vector_problem or "there are no vectors"
         self._drifted = drifted
         self._analyser: Analyser = stores[0].index.analyser if stores else _bare_analyser()
 
@@ -293,6 +291,16 @@ class _Search:
                 missing.append(f"{name}: absent")
         problems = dict.fromkeys(s.degraded for s in snapshots if s.degraded)
         return (*sorted(missing), *problems)
+
+
+def make_vector_searcher(indexes: Sequence[Index]) -> VectorSearcher | None:
+    """Return the searcher over the vectors of all indexes; None when none has vectors."""
+    found = [index.vectors for index in indexes if index.vectors is not None]
+    if not found:
+        return None
+    from memx.generator.vector import VectorSearcher
+
+    return VectorSearcher(found)
 
 
 def check_request(request: SearchRequest) -> None:

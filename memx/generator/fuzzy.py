@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memx.generator.spelling import allowed_edits, near_words
-from memx.index.analysis import WORD, fold
+from memx.index.analysis import CJK, WORD, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +15,12 @@ FUZZY_MAX = 10.0
 
 STEM_CREDIT = 0.9
 PIECE_CREDIT = 0.7
+CHARACTER_CREDIT = 0.05
 EDIT_CREDIT = (1.0, 0.75, 0.55)
-"""Credit of a term that is found by its stem, by its pieces, with 0, 1 or 2 slips; an exact one earns 1."""
+"""Credit of a term that is found by its stem, by its pieces, by its single CJK characters, with 0, 1 or 2 slips; an exact one earns 1."""
+
+_STEM_PREFIX = 3
+"""A stem begins as its word does; a synonym does not, and is not tried in other spellings."""
 
 
 class FuzzyMatcher:
@@ -39,6 +43,8 @@ class FuzzyMatcher:
             return 1.0
         if any(f" {stem} " in bullet.stems for stem in term.stems):
             return STEM_CREDIT
+        if term.kind == CJK:
+            return CHARACTER_CREDIT * _characters(term, bullet)
         if term.pieces:
             found = sum(any(f" {stem} " in bullet.stems for stem in piece) for piece in term.pieces)
             return PIECE_CREDIT * found / len(term.pieces)
@@ -50,12 +56,17 @@ class FuzzyMatcher:
     def _distance(self, term: Term, bullet: PackedBullet) -> int | None:
         """Return the smallest allowed distance from a term, or its stem, to a word of the bullet."""
         word = fold(term.exact)
-        edits = allowed_edits(word)
-        if not edits:
-            return None
         found = [
             near_words(target, edits, bullet.stems, self._known.setdefault(target, {}))
             for target in dict.fromkeys((word, *term.stems))
-            if len(target) > edits
+            if (edits := allowed_edits(target)) and word.startswith(target[:_STEM_PREFIX])
         ]
         return min((distance for distance in found if distance is not None), default=None)
+
+
+def _characters(term: Term, bullet: PackedBullet) -> float:
+    """Return the share of a pair's characters that the bullet has; kana alone mean nothing."""
+    if len(term.exact) == 1:
+        return (f" {term.exact} " in bullet.stems) / CHARACTER_CREDIT
+    found = sum(char > "\u30ff" and f" {char} " in bullet.stems for char in term.exact)
+    return found / len(term.exact)

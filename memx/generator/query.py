@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import log
 
 from memx.generator.stopwords import STOPWORDS
-from memx.index.aliases import canonical
+from memx.index.aliases import canonical, synonyms
 from memx.index.analysis import CJK, SYMBOL, WORD
-from memx.record import record
+from memx.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def make_query(
     text: str, analyser: Analyser, count: Callable[[str, str], int], size: int, *, path: str = ""
 ) -> Query:
     """Analyse a query; `count(view, term)` and `size` are those of the index."""
-    terms = analyser.terms(text)
+    terms = tuple(map(_with_synonyms, analyser.terms(text)))
     exact, _, _ = analyser.views(text)
     weighted = tuple(_weigh(term, count, size) for term in terms)
     return Query(text, exact, weighted, _names(text, weighted, count), path)
@@ -81,6 +81,11 @@ def _weigh(term: Term, count: Callable[[str, str], int], size: int) -> WeightedT
         weight *= HIRAGANA_WEIGHT
     may_be_misspelt = term.kind == WORD and not is_stopword and frequency <= RARE_COUNT
     return WeightedTerm(term, weight, is_stopword, may_be_misspelt)
+
+
+def _with_synonyms(term: Term) -> Term:
+    others = synonyms(term.exact) if term.kind == WORD else ()
+    return replace(term, stems=(*term.stems, *others)) if others else term
 
 
 def _names(text: str, terms: tuple[WeightedTerm, ...], count: Callable[[str, str], int]) -> tuple[str, ...]:

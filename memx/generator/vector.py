@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
+from memx.index.vectors import FEW_TEXTS, embedded_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Sequence
 
-    from memx.index.dense.embedder import QueryEmbedder
-    from memx.index.dense.vectors import VectorStore
     from memx.index.packed import PackedBullet
+    from memx.index.vectors import Vectors
 
 
 class VectorSearcher:
-    """Compares one query with the vectors of several stores.
+    """Compares one query with the vectors of several folders, all of one model.
 
-    `calibrate` turns a cosine into 0-1 and never falls; `extra` holds vectors
-    that no store has yet, by key.
+    A bullet without a stored vector (its file changed just now, the cache
+    cannot be written) is embedded on the spot, for the first FEW_TEXTS of them.
     """
 
-    def __init__(
-        self,
-        embedder: QueryEmbedder,
-        stores: Iterable[VectorStore],
-        calibrate: Callable[[float], float],
-        extra: dict[bytes, bytes] | None = None,
-    ) -> None:
-        """Keep what is needed; nothing is embedded yet."""
-        self._embedder = embedder
-        self._stores = tuple(stores)
-        self._calibrate = calibrate
-        self._extra = extra or {}
+    def __init__(self, vectors: Sequence[Vectors]) -> None:
+        """Keep what is needed; nothing is opened yet. `vectors` must not be empty."""
+        self._vectors = vectors
+        self._embedded_here = 0
         self._query: bytes | None = None
         self._cosines: dict[bytes, float] = {}
 
     def prepare(self, text: str) -> bool:
         """Embed a query; False when the model knows nothing of it, and then every score is 0."""
-        self._query = self._embedder.embed(text)
+        self._query = self._vectors[0].embedder.embed(text)
         self._cosines = {}
         return self._query is not None
 
@@ -43,26 +36,33 @@ class VectorSearcher:
         """Return the keys of the nearest texts, best first."""
         if self._query is None:
             return []
-        hits = [hit for store in self._stores for hit in store.scan(self._query, limit)]
+        hits = [hit for vectors in self._vectors for hit in vectors.store.scan(self._query, limit)]
         self._cosines.update(hits)
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
         return [key for key, _ in hits[:limit]]
 
     def score(self, bullet: PackedBullet) -> float:
         """Return the semantic score of one bullet; 0 when it has no vector."""
-        cosine = self._cosine(bullet.vector_key)
-        return 0.0 if cosine is None else min(1.0, max(0.0, self._calibrate(cosine)))
+        cosine = self._cosine(bullet)
+        return 0.0 if cosine is None else min(1.0, max(0.0, self._vectors[0].calibrate(cosine)))
 
-    def _cosine(self, key: bytes) -> float | None:
+    def _cosine(self, bullet: PackedBullet) -> float | None:
         if self._query is None:
             return None
+        key = bullet.vector_key
         if key not in self._cosines:
-            from memx.index.dense.scan import cosine
-
-            row = self._extra.get(key) or next(
-                (row for store in self._stores if (row := store.get(key)) is not None), None
-            )
+            row = next((row for v in self._vectors if (row := v.store.get(key)) is not None), None)
+            if row is None:
+                row = self._embed_now(bullet)
             if row is None:
                 return None
+            from memx.index.dense.scan import cosine
+
             self._cosines[key] = cosine(self._query, row)
         return self._cosines[key]
+
+    def _embed_now(self, bullet: PackedBullet) -> bytes | None:
+        if self._embedded_here >= FEW_TEXTS:
+            return None
+        self._embedded_here += 1
+        return self._vectors[0].embedder.embed(embedded_text(bullet))

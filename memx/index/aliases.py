@@ -14,6 +14,15 @@ def canonical(name: str) -> str:
     return _load().get(word, word)
 
 
+def synonyms(word: str) -> tuple[str, ...]:
+    """Return the other names of a folded word, none for most words."""
+    groups = _load()
+    head = groups.get(word)
+    if head is None:
+        return ()
+    return tuple(name for name, other in groups.items() if other == head and name != word)
+
+
 def _load() -> dict[str, str]:
     global _groups  # noqa: PLW0603 (a constant of the package, read at its first use)
     if _groups is None:

@@ -25,13 +25,14 @@ from memx.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from memx.index.freshness import Stat
     from memx.index.lexical import LexicalIndex
     from memx.index.manifest import FileState
     from memx.index.packed import PackedBullet
+    from memx.index.vectors import Vectors
     from memx.model import Bullet
 
 OVERLAY_LIMIT = 500
@@ -84,9 +85,23 @@ class Changes:
 class Index:
     """The index of one store."""
 
-    def __init__(self, place: IndexPlace, *, parse: Callable[..., Bullet] | None = None) -> None:
-        """Remember the place; nothing is opened yet. `parse` reads a file's bytes (default: the codec)."""
+    def __init__(
+        self,
+        place: IndexPlace,
+        vectors: Vectors | None = None,
+        *,
+        parse: Callable[..., Bullet] | None = None,
+        created_of: Callable[[str], float | None] | None = None,
+    ) -> None:
+        """Remember the place; nothing is opened yet.
+
+        `parse` reads a file's bytes (default: the store's codec); `created_of`
+        dates a file that has no `created` of its own. Without `vectors` there
+        is no dense side.
+        """
         self._place = place
+        self.vectors = vectors
+        self._created_of = created_of
         self._parse = parse
         self._analyser: Analyser | None = None
 
@@ -118,7 +133,7 @@ class Index:
             stamp = freshness.make_stamp(self._place.root, self._place.git_files)
             if stamp == head.stamp:
                 lexical = self._open_lexical(generation)
-                due = time.time() - head.checked > FULL_CHECK_SECONDS
+                due = time.time() - head.checked > FULL_CHECK_SECONDS or not self._is_embedded(head)
                 return Snapshot(lexical, head.scopes, head.problems, check_due=due, checks_hits=True)
         files = manifest.load_files(generation)
         changes = self._changes(files, head)
@@ -126,10 +141,12 @@ class Index:
             lexical = self._open_lexical(generation)
             if stamp is not None:
                 self._remember_stamp(generation, head, stamp)
-            return Snapshot(lexical, head.scopes, head.problems)
+            due = not self._is_embedded(head)
+            return Snapshot(lexical, head.scopes, head.problems, check_due=due)
         if self._apply(generation, head, changes, wait=False):
             generation, head = self._open_manifest()
-            return Snapshot(self._open_lexical(generation), head.scopes, head.problems)
+            due = not self._is_embedded(head)
+            return Snapshot(self._open_lexical(generation), head.scopes, head.problems, check_due=due)
         return self._overlaid(self._open_lexical(generation), head, changes)
 
     def _overlaid(self, lexical: LexicalIndex, head: Head, changes: Changes) -> Snapshot:
@@ -167,9 +184,12 @@ class Index:
         try:
             generation, head = self._open_manifest()
             files = manifest.load_files(generation)
-            self._open_lexical(generation)
+            lexical = self._open_lexical(generation)
         except IndexUnavailableError:
             return self.rebuild(wait=wait)
+        if self.vectors is not None and not self._is_embedded(head):
+            # An interrupted or impossible embedding is made up for, whatever the files say.
+            head = replace(head, fingerprint=self._embedded(lexical.everything()))
         stamp = freshness.make_stamp(self._place.root, self._place.git_files)
         changes = self._changes(files, head)
         if not changes.touched:
@@ -200,6 +220,7 @@ class Index:
             index.apply(changes.bullets, bulk=True)
             manifest.save_files(folder, changes.files)
             head = Head(lexical.TANTIVY_VERSION, lexical.SCHEMA_VERSION, stamp, time.time())
+            head = replace(head, fingerprint=self._embedded(changes.bullets))
             manifest.save_head(folder, _with_changes(head, changes))
             manifest.swap_generation(self._place.cache_dir, name)
         except (IndexUnavailableError, OSError) as error:
@@ -218,9 +239,9 @@ class Index:
                     lexical = self._open_lexical(generation)
                     lexical.apply(changes.bullets, sorted(changes.paths))
                 manifest.save_files(generation, changes.files)
-                manifest.save_head(
-                    generation, _with_changes(replace(head, stamp=stamp, checked=time.time()), changes)
-                )
+                fingerprint = self._embedded(changes.bullets) and head.fingerprint
+                head = replace(head, stamp=stamp, checked=time.time(), fingerprint=fingerprint)
+                manifest.save_head(generation, _with_changes(head, changes))
         except IndexUnavailableError:
             return False
         return True
@@ -230,6 +251,18 @@ class Index:
             manifest.save_head(generation, replace(head, stamp=stamp, checked=time.time()))
         except IndexUnavailableError:
             return  # a cache that cannot be written is checked again next time
+
+    def _embedded(self, bullets: Iterable[PackedBullet]) -> str:
+        """Embed what is new; return the model's fingerprint when all of it has vectors now, else nothing."""
+        if self.vectors is None:
+            return ""
+        return self.vectors.fingerprint if self.vectors.ensure(bullets) else ""
+
+    def _is_embedded(self, head: Head) -> bool:
+        if self.vectors is None:
+            return True
+        has_rows = head.file_count == 0 or len(self.vectors.store) > 0
+        return head.fingerprint == self.vectors.fingerprint and has_rows
 
     # Parts
 
@@ -291,6 +324,8 @@ class Index:
 
             self._parse = parse_bullet
         bullet = self._parse(data, path=path)
+        if bullet.created is None and self._created_of is not None:
+            bullet = replace(bullet, created=self._created_of(path))
         stored = StoredBullet(bullet, path, self._place.store, path.startswith("archive/"))
         return pack(stored, self.analyser, state)
 
@@ -333,10 +368,9 @@ def _why_not_tantivy() -> str:
 
 def _digest(data: bytes) -> bytes:
     """Return the digest of a file's content."""
-    from _sha256 import sha256
+    from hashlib import sha256
 
-    digest: bytes = sha256(data).digest()
-    return digest[:16]
+    return sha256(data).digest()[:16]
 
 
 def _with_changes(head: Head, changes: Changes) -> Head:

@@ -1,0 +1,98 @@
+"""The dense side of an index: the model, its vectors and its calibration, each opened when first needed."""
+
+from __future__ import annotations
+
+from memx.errors import IndexUnavailableError, ModelUnavailableError
+from memx.index.dense.calibration import load_table, semantic
+from memx.index.dense.model import load_model_info
+from memx.index.dense.vectors import VectorStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from memx.config import EmbeddingConfig
+    from memx.index.dense.calibration import Table
+    from memx.index.dense.embedder import QueryEmbedder
+    from memx.index.dense.model import ModelInfo
+    from memx.index.packed import PackedBullet
+
+FEW_TEXTS = 20
+"""Up to here texts are embedded one by one; more are worth the 0.4 s that model2vec takes to load."""
+
+
+class Vectors:
+    """Vectors of one model in one folder."""
+
+    def __init__(self, info: ModelInfo, folder: str, cache_dir: str = "") -> None:
+        """Remember where things are; `cache_dir` takes what is derived from a model of the user's own."""
+        self._info = info
+        self._folder = folder
+        self._cache_dir = cache_dir
+        self._embedder: QueryEmbedder | None = None
+        self._store: VectorStore | None = None
+        self._table: Table | None = None
+
+    @classmethod
+    def open(
+        cls, config: EmbeddingConfig, folder: str, cache_dir: str = "", *, trusted: bool = False
+    ) -> Vectors:
+        """Return the vectors of the configured model; raises ModelUnavailableError."""
+        return cls(load_model_info(config, trusted=trusted, cache_dir=cache_dir), folder, cache_dir)
+
+    @property
+    def fingerprint(self) -> str:
+        """What changes whenever vectors could differ."""
+        return self._info.fingerprint
+
+    @property
+    def embedder(self) -> QueryEmbedder:
+        """The embedder of single texts."""
+        if self._embedder is None:
+            from memx.index.dense.embedder import QueryEmbedder
+
+            self._embedder = QueryEmbedder(self._info.dir, self._cache_dir)
+        return self._embedder
+
+    @property
+    def store(self) -> VectorStore:
+        """The vectors of all texts that were ever embedded here."""
+        if self._store is None:
+            self._store = VectorStore(self._folder, self.fingerprint)
+        return self._store
+
+    def calibrate(self, cosine: float) -> float:
+        """Return the semantic score of a cosine, 0-1."""
+        if self._table is None:
+            self._table = load_table(self._info.dir)
+        return semantic(cosine, self._table)
+
+    def missing(self, bullets: Iterable[PackedBullet]) -> dict[bytes, str]:
+        """Return {key: text to embed} of the bullets that have no vector yet."""
+        wanted = {bullet.vector_key: embedded_text(bullet) for bullet in bullets}
+        for key in self.store.has(wanted):
+            del wanted[key]
+        return wanted
+
+    def embed(self, texts: Sequence[str]) -> list[bytes | None]:
+        """Return the vectors of texts; None for a text that the model knows nothing of."""
+        if len(texts) <= FEW_TEXTS:
+            return [self.embedder.embed(text) for text in texts]
+        from memx.index.dense.bulk import embed_many
+
+        return embed_many(self._info.dir, texts)
+
+    def ensure(self, bullets: Iterable[PackedBullet]) -> bool:
+        """Embed what has no vector and store it; False when that is not possible now."""
+        try:
+            wanted = self.missing(bullets)
+            if wanted:
+                self.store.add(zip(wanted, self.embed(list(wanted.values())), strict=True))
+        except (ModelUnavailableError, IndexUnavailableError, OSError):
+            return False
+        return True
+
+
+def embedded_text(bullet: PackedBullet) -> str:
+    """Return the text whose vector stands for a bullet, as memx.index.dense.text makes it."""
+    return f"{bullet.title}\n{bullet.text}" if bullet.title else bullet.text
