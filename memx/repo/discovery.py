@@ -351,8 +351,10 @@ def list_worktrees(repo: Repository) -> list[Worktree]:
 
 
 def is_rebasing(repo: Repository) -> bool:
-    """Tell whether a rebase is under way, whose replayed commits are no news."""
-    return any(os.path.isdir(os.path.join(repo.git_dir, name)) for name in ("rebase-merge", "rebase-apply"))
+    """Tell whether a rebase is under way, whose replayed commits are no news; `git am` is none."""
+    merging = os.path.join(repo.git_dir, "rebase-merge")
+    applying = os.path.join(repo.git_dir, "rebase-apply", "rebasing")
+    return os.path.isdir(merging) or os.path.exists(applying)
 
 
 def _is_hash(content: bytes) -> bool:

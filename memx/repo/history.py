@@ -26,6 +26,8 @@ MAX_LINES_PER_FILE = 2000
 MAX_LINE_BYTES = 4000
 _FIRST_BATCH, _LARGEST_BATCH = 16, 256
 _FIELDS = ("%H", "%P", "%an", "%at", "%B")
+SQUASH_HEADING = "Squashed commit of the following:\n"
+_SQUASH_FIELDS = ("Author: ", "Date: ", "Merge: ", "AuthorDate: ", "Commit: ", "CommitDate: ")
 _REVISION_OPTIONS = frozenset({"--all", "--branches", "--tags", "--remotes", "--not"})
 _PATCH_OPTIONS = (
     *("diff-tree", "--stdin", "--root", "-r", "-M", "-z", "--raw", "-p", "-U0", "--no-abbrev"),
@@ -340,6 +342,32 @@ def patch_ids(repo: Repository, shas: Sequence[str]) -> dict[str, str]:
             patch, _, commit = line.partition(" ")
             found[commit] = patch
     return found
+
+
+def split_squash(commit: Commit) -> list[Commit]:
+    """Return one commit for each message that `git merge --squash` put together, else the commit alone.
+
+    The squash itself comes last with its first lines, all files and none of the parts.
+    """
+    head, mark, listed = commit.message.partition(SQUASH_HEADING)
+    if not mark:
+        return [commit]
+    parts: list[list[str]] = []
+    rest: list[str] = []
+    for line in listed.splitlines():
+        if line.startswith("commit ") and _is_hash_text(line[7:]):
+            parts.append([])
+        elif line.startswith("    ") or not line:
+            (parts[-1] if parts else rest).append(line[4:])
+        elif not line.startswith(_SQUASH_FIELDS):
+            rest.append(line)
+    messages = ["\n".join(lines).strip("\n") for lines in parts]
+    own = (head + "\n".join(rest)).strip("\n")
+    return [*(replace(commit, message=text, files=()) for text in messages), replace(commit, message=own)]
+
+
+def _is_hash_text(text: str) -> bool:
+    return len(text) in (40, 64) and not set(text) - set("0123456789abcdef")
 
 
 def show_file(repo: Repository, revision: str, path: str) -> bytes:

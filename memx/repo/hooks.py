@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
     from memx.repo.discovery import Repository
 
-HOOKS = ("pre-commit", "post-commit", "post-checkout", "post-merge", "post-rewrite")
+HOOKS = (
+    "pre-commit",
+    "post-commit",
+    "post-checkout",
+    "post-merge",
+    "post-rewrite",
+    "post-applypatch",
+)
+"""`git am` runs no post-commit, hence the last."""
 LEGACY_SUFFIX = ".memx-legacy"
 MARKER = b"# memx hook:"
 # Where other managers put a hook that they found: pre-commit runs it afterwards, lefthook does not.

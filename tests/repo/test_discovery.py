@@ -229,7 +229,10 @@ def test_read_head_detached_has_a_commit_and_no_branch(git_repo: GitRepo) -> Non
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
-def test_read_head_slashed_branch_is_found(packed: bool, git_repo: GitRepo) -> None:
+def test_read_head_slashed_branch_is_found(
+    packed: bool,  # noqa: FBT001 (a parameter of the table)
+    git_repo: GitRepo,
+) -> None:
     """Loose refs and packed-refs give the same answer."""
     sha = git_repo.commit()
     git_repo.git("checkout", "-q", "-b", "feat/日本")

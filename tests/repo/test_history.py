@@ -25,6 +25,7 @@ from memx.repo.history import (
     read_commits,
     resolve_commit,
     show_file,
+    split_squash,
 )
 from tests.support.git_repo import FIRST_COMMIT_TIME
 
@@ -332,3 +333,23 @@ def test_first_commit_dates_is_the_first_author_date_of_each_path(git_repo: GitR
         ".memx/a.md": start + 60,
         ".memx/é.md": start + 120,
     }
+
+
+def test_split_squash_gives_each_message_back(git_repo: GitRepo) -> None:
+    """What git put together for a squash merge is taken apart again; another message stays whole."""
+    git_repo.commit("base")
+    git_repo.git("checkout", "-q", "-b", "side")
+    git_repo.commit("One\n\nBody of one", {"a": "1"})
+    git_repo.commit("Two\n\ncommit to it\n\n    indented", {"b": "1"})
+    git_repo.git("checkout", "-q", "main")
+    git_repo.git("merge", "-q", "--squash", "side")
+    git_repo.git("commit", "-q", "--no-edit")
+    squash, base = read_all(git_repo, files=True)
+    parts = split_squash(squash)
+    assert [part.message for part in parts] == [
+        "Two\n\ncommit to it\n\n    indented",
+        "One\n\nBody of one",
+        "",
+    ]
+    assert [len(part.files) for part in parts] == [0, 0, 2]
+    assert split_squash(base) == [base]
