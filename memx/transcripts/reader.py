@@ -25,7 +25,7 @@ from memx.transcripts import (
 )
 from memx.transcripts.detect import detect_format, history_beside, is_document, normalize_format
 from memx.transcripts.json_lines import read_objects
-from memx.transcripts.session import Limits, SessionRead
+from memx.transcripts.session import Limits, SessionRead, opens_turn
 from memx.transcripts.source import Source
 
 TYPE_CHECKING = False
@@ -153,7 +153,7 @@ def _counted(session: SessionRead, events: Iterator[Event], offset: int) -> Iter
     for number, event in enumerate(events):
         if number >= offset:
             session.next_offset = number
-            if _opens_turn(event):
+            if opens_turn(event):
                 session.turn_offset = number
             yield event
         session.next_offset = number + 1
@@ -162,10 +162,6 @@ def _counted(session: SessionRead, events: Iterator[Event], offset: int) -> Iter
 def _with_turns(session: SessionRead, events: Iterator[Event]) -> Iterator[Event]:
     """Note where each turn of a person begins: at that moment `next_offset` still stands before it."""
     for event in events:
-        if _opens_turn(event) and session.format != "aider":
+        if opens_turn(event) and session.format != "aider":
             session.turn_offset = session.next_offset
         yield event
-
-
-def _opens_turn(event: Event) -> bool:
-    return event.role == "user" and event.kind == "text" and not event.sidechain

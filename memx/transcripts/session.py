@@ -40,6 +40,11 @@ class KnownCall:
 NO_CALL = KnownCall("", "", "")
 
 
+def opens_turn(event: Event) -> bool:
+    """Tell whether a person begins a turn with this event."""
+    return event.role == "user" and event.kind == "text" and not event.sidechain
+
+
 class SessionRead:
     """One session log being read.
 
@@ -71,14 +76,31 @@ class SessionRead:
         """Iterate over the events, once."""
         return self.events
 
-    def batches(self, size: int = 2000, overlap: int = 60) -> Iterator[list[Event]]:
+    def finished(self, most: int = 5000) -> Iterator[Event]:
+        """Yield the events of turns that a later turn of a person closed, for reading a live session.
+
+        Afterwards `next_offset` stands before the open turn, so that it is read
+        whole the next time. A turn of more than `most` events is not held back.
+        """
+        waiting: list[Event] = []
+        for event in self.events:
+            if opens_turn(event) or len(waiting) >= most:
+                yield from waiting
+                waiting = []
+            waiting.append(event)
+        self.next_offset = self.turn_offset
+
+    def batches(
+        self, size: int = 2000, overlap: int = 60, *, finished: bool = False
+    ) -> Iterator[list[Event]]:
         """Yield lists of at most `size` events in order, so that rules need no whole session in memory.
 
         Each list repeats the last `overlap` events of the one before: what spans the seam is seen once whole.
+        With `finished` the turn that is still open is left for the next read.
         """
         batch: list[Event] = []
         fresh = 0
-        for event in self.events:
+        for event in self.finished() if finished else self.events:
             batch.append(event)
             fresh += 1
             if len(batch) >= size:

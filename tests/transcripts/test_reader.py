@@ -359,6 +359,28 @@ def test_the_last_turn_of_a_person_can_be_read_again(name: str, tmp_path: Path) 
     assert first.turn_offset <= first.next_offset
 
 
+def test_finished_turns_come_once_in_a_growing_log(tmp_path: Path) -> None:
+    """Read at any moment and again later, every turn comes whole and once, the open one when it is closed."""
+    closing = {"type": "user", "uuid": "u9", "sessionId": "claude-1", "message": {"content": "thanks"}}
+    text = samples.claude_code() + json.dumps(closing) + "\n"
+    whole = [facts(event) for event in parse_text(text)]
+    path = tmp_path / "log"
+    for size in range(0, len(text), 211):
+        path.write_text(text[:size])
+        first = read_session(str(path), format="claude_code")
+        assert list(first.finished()) == []
+        path.write_text(text)
+        second = read_session(str(path), format="claude_code", offset=first.next_offset)
+        assert [facts(event) for batch in second.batches(finished=True) for event in batch] == whole[:-1]
+        rest = read_session(str(path), format="claude_code", offset=second.next_offset)
+        assert [facts(event) for event in rest] == whole[-1:]
+
+
+def test_a_turn_without_end_is_not_held_back() -> None:
+    """The events waiting for the end of a turn are bounded."""
+    assert len(list(parse_text(samples.claude_code()).finished(most=2))) == 4
+
+
 def test_batches_cover_all_events_and_overlap() -> None:
     """Every event is in a batch, and a seam is seen whole in one of them."""
     session = parse_text(samples.claude_code())
