@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from memx.document import FIELD_KINDS, Document, format_field, format_scalar
+from memx.document import FIELD_KINDS, Document, format_field
 from memx.errors import FrontMatterError
 from memx.merge.lines import merge_lines
+from memx.scalar import format_scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ def merge_field(key: str, documents: tuple[Document, Document, Document], owns: 
     if ours is None or theirs is None:
         # Removed on one side and changed on the other: the change is news, the removal is not lost work.
         return owns[1] or owns[2]
-    if ours.value == theirs.value and isinstance(ours.value, str):
-        return max(owns[1:], key=_by_length)
     if isinstance(ours.value, str) and isinstance(theirs.value, str):
         merged = _merge_value(key, kind, _text(base), ours.value, theirs.value, is_new=base is None)
         if merged is not None:
@@ -57,20 +56,27 @@ def merge_lead(base: str, ours: str, theirs: str) -> str:
 
 def _merge_value(key: str, kind: str, base: str, ours: str, theirs: str, *, is_new: bool) -> str | None:
     """Return the merged value as it stands in the file, or None."""
-    if base in (ours, theirs) and not is_new:
-        return theirs if base == ours else ours
+    if ours == theirs or (base == ours and not is_new):
+        return theirs
+    if base == theirs and not is_new:
+        return ours
     if kind == "count":
         return _merge_count(key, base, ours, theirs)
     if kind == "time":
         return _merge_time(key, ours, theirs)
+    if kind in ("flag", "number"):
+        return _stronger(kind, ours, theirs)
+    return min(ours, theirs) if is_new and key in _OF_ORIGIN else None
+
+
+def _stronger(kind: str, ours: str, theirs: str) -> str | None:
+    """Return the value that forgets less: a pin on either side holds, the longer half-life too."""
     if kind == "flag":
-        # A pin on either side holds: what must not fade is not forgotten by a merge.
-        return "true" if "true" in (ours.lower(), theirs.lower()) else max(ours, theirs)
-    if kind == "number":
-        return _larger(ours, theirs)
-    if is_new and key in _OF_ORIGIN:
-        return min(ours, theirs)
-    return None
+        return max(ours, theirs, key=lambda value: (value.lower() == "true", value))
+    try:
+        return max(ours, theirs, key=lambda value: (float(value), value))
+    except ValueError:
+        return None
 
 
 def _merge_count(key: str, base: str, ours: str, theirs: str) -> str | None:
@@ -85,13 +91,6 @@ def _merge_count(key: str, base: str, ours: str, theirs: str) -> str | None:
 
 def _count(value: str) -> int | None:
     return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else None  # noqa: PLR2004 (no count is that long)
-
-
-def _larger(ours: str, theirs: str) -> str | None:
-    try:
-        return max(ours, theirs, key=lambda value: (float(value), value))
-    except ValueError:
-        return None
 
 
 def _merge_time(key: str, ours: str, theirs: str) -> str | None:
@@ -169,7 +168,7 @@ def _merge_unknown(key: str, owns: Three) -> str | None:
     chunks = merge_lines(*(_lines(own) for own in owns))
     if any(isinstance(chunk, tuple) for chunk in chunks):
         return None
-    text = "".join(line for chunk in chunks for line in chunk)
+    text = "".join("".join(chunk) for chunk in chunks if isinstance(chunk, list))
     return text if _keys(text) == (key,) else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memx.redact.finding import Match, secret
+from memx.redact.pattern import Pattern
 from memx.redact.shape import (
     has_digit,
     has_letter,
@@ -19,71 +20,74 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_PASSWORD_WORDS = (
+_STRONG_WORDS = (
     r"password|passwd|passwort|kennwort|passphrase|passcode|passwrd|pwd"
     r"|contraseña|contrasena|contraseñas|senha|mot de passe|пароль|пароля"
 )
-_TOKEN_WORDS = (
+_WEAK_WORDS = (
     r"secret[_. -]?access[_. -]?key|secret[_. -]?key(?:[_. -]?base)?|client[_. -]?secret|signing[_. -]?(?:key|secret)"
-    r"|api[_. -]?(?:key|secret|token)|access[_. -]?(?:key|token)(?:[_. -]?id)?|auth[_. -]?(?:key|token)|encryption[_. -]?key"
+    r"|api[_. -]?(?:key|secret|token)|access[_. -]?(?:key|token)(?:[_. -]?id)?"
+    r"|auth[_. -]?(?:key|token)|encryption[_. -]?key"
     r"|private[_. -]?key|license[_. -]?key|account[_. -]?key|master[_. -]?key|deploy[_. -]?key|webhook[_. -]?secret"
     r"|bearer[_. -]?token|refresh[_. -]?token|session[_. -]?(?:token|key)|credentials?|secret|token|clave|secreto"
 )
-_KEY_WORD = re.compile(rf"({_PASSWORD_WORDS}|(?<=[_-])pass|(?<![a-z])PASS)|({_TOKEN_WORDS})", re.IGNORECASE)
-_MAYBE = re.compile(
+_KEY_WORD = Pattern(rf"({_STRONG_WORDS}|(?<=[_-])pass|(?<![a-z])PASS)|({_WEAK_WORDS})", re.IGNORECASE)
+_MAYBE = Pattern(
     r"pass|pwd|secret|token|key|credential|contrase|clave|senha|wort|парол|bearer|basic|-u|--user|identified|login|sid|session"
     r"|密|口令|令牌|暗号|暗証|パス|トークン|シークレット|キー|秘|비밀",
     re.IGNORECASE,
 )
-_VALUE = r"[^\s\"'`“”‘’«»<>\\\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+_VALUE = r"[!#-&(-;=?-\[\]-_a-~À-ɏЀ-ӿ]"
 _QUOTED = r"\\?[\"'`“‘«](?P<quoted>[^\"'`“”‘’«»\n\\]{1,500})\\?[\"'`”’»]"
 _PLAIN = rf"(?P<plain>{_VALUE}{{1,500}})"
 _BREAK = r"[ \t]*(?:\n[ \t]*)?"
-_AFTER_SIGN = re.compile(
+_AFTER_SIGN = Pattern(
     rf"\\?[\"'`\]*_]{{0,3}}[ \t]*(?P<sign>:=|=>|==?|:|\|)[ \t]*(?:\n[ \t]+)?[*`]{{0,2}}(?:{_QUOTED}|{_PLAIN})"
 )
-_AFTER_FLAG = re.compile(rf"[ \t]+(?:{_QUOTED}|{_PLAIN})")
-_AFTER_VERB = re.compile(
-    rf"[\"'`]?(?P<what>[ \t]+(?:for|of|to|on|in|at|del?|de la|para|pour|für|is now|value)[ \t][^\n\"'`:=]{{1,50}}?)?{_BREAK}"
-    rf"(?P<verb>\b(?:is|was|are|=|:|es|era|será|ist|lautet|est|é|это|is now|is set to|set to|to|changed to|as|should be|must be|called)\b|[:=–—-]+)"
+_AFTER_FLAG = Pattern(rf"[ \t]+(?:{_QUOTED}|{_PLAIN})")
+_AFTER_VERB = Pattern(
+    rf"[\"'`]?(?P<what>[ \t]+(?:for|of|to|on|in|at|del?|de la|para|pour|für|is now|value)"
+    rf"[ \t][^\n\"'`:=]{{1,50}}?)?{_BREAK}"
+    rf"(?P<verb>\b(?:is|was|are|=|:|es|era|será|ist|lautet|est|é|это"
+    r"|is now|is set to|set to|to|changed to|as|should be|must be|called)\b|[:=–—-]+)"
     rf"(?:[ \t]*:|[ \t]+(?:now|still|currently|always|just|ahora)\b)?{_BREAK}(?:{_QUOTED}|{_PLAIN})",
     re.IGNORECASE,
 )
-_FROM_TO = re.compile(
+_FROM_TO = Pattern(
     rf"[^\n]{{0,40}}?\bfrom[ \t]+[\"'`]?({_VALUE}+)[\"'`]?[ \t]+to[ \t]+[\"'`]?({_VALUE}+)", re.IGNORECASE
 )
-_DIRECT = re.compile(rf"(?=[\s(\[\"'`“])[ \t]*{_BREAK}[(\[]?(?:{_QUOTED}|{_PLAIN})")
-_CJK_PASSWORD = re.compile(r"密码|密碼|口令|暗号|暗証番号|パスワード|パスフレーズ|パスコード|비밀번호|암호")
-_CJK_TOKEN = re.compile(
+_DIRECT = Pattern(rf"(?=[\s(\[\"'`“])[ \t]*{_BREAK}[(\[]?(?:{_QUOTED}|{_PLAIN})")
+_CJK_PASSWORD = Pattern(r"密码|密碼|口令|暗号|暗証番号|パスワード|パスフレーズ|パスコード|비밀번호|암호")
+_CJK_TOKEN = Pattern(
     r"密钥|密鑰|秘钥|私钥|令牌|秘密鍵|アクセスキー|APIキー|キー|トークン|シークレット|토큰|키"
 )
-_CJK_TIGHT = re.compile(
-    r"(?:[ \t]*(?:就是|应该是|現在是|现在是|是|为|為|叫|改成|改为|改為|设为|設為|设成|设置为|は|が|を|：|:|=|은|는|이|가))?[：:=]?[ \t\n]*"
+_CJK_TIGHT = Pattern(
+    r"(?:[ \t]*(?:就是|应该是|現在是|现在是|是|为|為|叫|改成|改为|改為|设为|設為|设成|设置为"
+    r"|は|が|を|：|:|=|은|는|이|가))?[：:=]?[ \t\n]*"
     r"(?:[「『\"'`“]{1,2}(?P<quoted>[!-~]{1,200}?)[」』\"'`”]|(?P<plain>[!-~]{3,200}))"
 )
-_CJK_LOOSE = re.compile(r"[^\x00-\x7f。；！？]{0,10}[：:=]?[ \t]*[「『\"'`“]?(?P<plain>[!-~]{4,200})")
-_HEADER = re.compile(
-    r"\b(?P<scheme>Bearer|Basic|Digest|(?<=Authorization: )(?:Token|ApiKey)|(?<=Authorization:)(?:Token|ApiKey))[ \t]+(?P<plain>[A-Za-z0-9._~+/=-]{6,2000})",
+_CJK_LOOSE = Pattern(r"[^\x00-\x7f。；！？]{0,10}[：:=]?[ \t]*[「『\"'`“]?(?P<plain>[!-~]{4,200})")
+_HEADER = Pattern(
+    r"\b(?P<scheme>Bearer|Basic|Digest|(?<=Authorization: )(?:Token|ApiKey)|(?<=Authorization:)(?:Token|ApiKey))"
+    r"[ \t]+(?P<plain>[A-Za-z0-9._~+/=-]{6,2000})",
     re.IGNORECASE,
 )
-_USER_FLAG = re.compile(
+_USER_FLAG = Pattern(
     r"(?<![\w-])(?:-u|--user|--proxy-user)[ =]+[\"']?[^\s:\"']{1,100}:(?P<plain>[^\s\"'`<>\\]{1,200})"
 )
-_SSHPASS = re.compile(r"\bsshpass[ \t]+-p[ \t]*(?:\"|')?(?P<plain>[^\s\"']{1,200})")
-_IDENTIFIED_BY = re.compile(
-    r"\b(?:IDENTIFIED[ \t]+BY|PASSWORD)[ \t]+'(?P<plain>[^'\n]{1,200})'", re.IGNORECASE
-)
-_NETRC = re.compile(r"\blogin[ \t\n]+\S{1,100}[ \t\n]+password[ \t\n]+(?P<plain>\S{1,200})")
-_COOKIE = re.compile(
+_SSHPASS = Pattern(r"\bsshpass[ \t]+-p[ \t]*(?:\"|')?(?P<plain>[^\s\"']{1,200})")
+_IDENTIFIED_BY = Pattern(r"\b(?:IDENTIFIED[ \t]+BY|PASSWORD)[ \t]+'(?P<plain>[^'\n]{1,200})'", re.IGNORECASE)
+_NETRC = Pattern(r"\blogin[ \t\n]+\S{1,100}[ \t\n]+password[ \t\n]+(?P<plain>\S{1,200})")
+_COOKIE = Pattern(
     r"\b(?:[a-z_.-]*sess(?:ion)?(?:[_-]?id)?|sid|csrftoken|xsrf-token)=(?P<plain>[A-Za-z0-9%._~+/=-]{16,})",
     re.IGNORECASE,
 )
-_BESIDE = re.compile(r"(?<![A-Za-z0-9_./+=-])[A-Za-z0-9_+/=.~-]{20,300}(?![A-Za-z0-9_])")
-_NEAR_KEY = re.compile(
+_BESIDE = Pattern(r"(?<![A-Za-z0-9_./+=-])[A-Za-z0-9_+/=.~-]{20,300}(?![A-Za-z0-9_])")
+_NEAR_KEY = Pattern(
     r"(?:\bkeys?\b|token|secret|credential|passw|\bauth|密钥|密码|令牌|秘钥|口令|キー|トークン|パスワード|\bclave|contraseña|_KEY\b|Key\b)",
     re.IGNORECASE,
 )
-_HASH_WORD = re.compile(
+_HASH_WORD = Pattern(
     r"commit|sha|hash|digest|checksum|etag|integrity|blob|md5|fingerprint|revision|\brev\b|tree|object|cache|提交|哈希|ハッシュ|コミット",
     re.IGNORECASE,
 )
@@ -223,12 +227,12 @@ def _is_secret(text: str, key: re.Match[str], start: int, end: int, *, is_passwo
     return _is_token(text, value, start, trust)
 
 
-_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
-_PATH = re.compile(
+_CALL = Pattern(r"[A-Za-z_][\w.]*[(\[]")
+_DOTTED = Pattern(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
+_PATH = Pattern(
     r"(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]*)*\Z|[A-Za-z0-9_.-]+(?:/[A-Za-z_.-][\w.-]*){2,}\Z|\w+\.(?:txt|ya?ml|json|env|py|js|ts|md|pem|key|toml)\Z"
 )
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://")
+_URL = Pattern(r"[a-z][a-z0-9+.-]*://")
 
 
 def _is_code(text: str, value: str, end: int) -> bool:
@@ -249,8 +253,8 @@ def _is_strong(value: str) -> bool:
     return has_letter(value) and (has_digit(value) or any(char in "!#$%^&*@+" for char in value))
 
 
-_VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:[a-z]{1,3})?\Z", re.IGNORECASE)
-_NUMBERED_WORD = re.compile(r"[A-Za-z]+-?\d{1,3}(?:\.\d+)*\Z")
+_VERSION = Pattern(r"v?\d+(?:\.\d+)*(?:[a-z]{1,3})?\Z", re.IGNORECASE)
+_NUMBERED_WORD = Pattern(r"[A-Za-z]+-?\d{1,3}(?:\.\d+)*\Z")
 
 
 def _is_password(text: str, key: re.Match[str], start: int, end: int, trust: str) -> bool:
@@ -314,7 +318,7 @@ def _is_token(text: str, value: str, start: int, trust: str) -> bool:
     return has_digit(value) and not _VERSION.match(value) and not _is_kebab(value)
 
 
-_KEBAB = re.compile(r"[A-Za-z]+(?:[-_./:][A-Za-z]+)*(?:[-_./:]?[0-9]{1,3})?\Z")
+_KEBAB = Pattern(r"[A-Za-z]+(?:[-_./:][A-Za-z]+)*(?:[-_./:]?[0-9]{1,3})?\Z")
 
 
 def _is_kebab(value: str) -> bool:

@@ -1,8 +1,9 @@
 """Patterns from the configuration: checked, and bounded so that none can hang a command.
 
 `re` has no deadline. A repeat within a repeat can take exponential time and is
-refused, unless a character between the rounds tells them apart; k open-ended repeats in a row take time of the order of n^(k+1), so
-such a pattern sees stretches short enough to stay within milliseconds.
+refused, unless a character between the rounds tells them apart; k open-ended
+repeats in a row take time of the order of n^(k+1), so such a pattern sees
+stretches short enough to keep the work for one character bounded.
 """
 
 from __future__ import annotations

@@ -7,9 +7,8 @@ and keyword plugins stay off: they flag commit hashes and YOUR_PASSWORD.
 
 from __future__ import annotations
 
-import re
-
 from memx.redact.finding import Match, secret
+from memx.redact.pattern import Pattern
 from memx.redact.shape import is_hash, looks_random
 
 TYPE_CHECKING = False
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-_TOKEN = re.compile(r"[A-Za-z0-9+/_=:.~-]{24,4096}")
+_TOKEN = Pattern(r"[A-Za-z0-9+/_=:.~-]{24,4096}")
 _PLUGINS = (
     ("artifactory", "ArtifactoryDetector"),
     ("aws", "AWSKeyDetector"),

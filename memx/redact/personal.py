@@ -5,40 +5,45 @@ from __future__ import annotations
 import re
 
 from memx.redact.finding import Match, personal
+from memx.redact.pattern import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _NAME = r"[^\s/\\:*?\"'<>|`,;(){}\[\]&=$]+"
-_UNIX_HOME = re.compile(
+_UNIX_HOME = Pattern(
     rf"(?<![\w.~-])(?:/mnt/[a-z]|/[a-zA-Z])?/(?:home|Users)/(?P<name>{_NAME})(?<![.:])", re.UNICODE
 )
-_WINDOWS_HOME = re.compile(
-    rf"(?<![A-Za-z0-9])[A-Za-z]:(?P<separator>\\{{1,4}}|/{{1,2}})(?:Users|Documents and Settings)(?P=separator)(?P<name>{_NAME})(?<![.:])",
+_WINDOWS_HOME = Pattern(
+    rf"(?<![A-Za-z0-9])[A-Za-z]:(?P<separator>\\{{1,4}}|/{{1,2}})(?:Users|Documents and Settings)"
+    rf"(?P=separator)(?P<name>{_NAME})(?<![.:])",
     re.IGNORECASE,
 )
-_FOLDED_HOME = re.compile(r"(?<=/)-(?:home|Users)-(?P<name>[^-/\s\\]+)")
+_FOLDED_HOME = Pattern(r"(?<=/)-(?:home|Users)-(?P<name>[^-/\s\\]+)")
 _SHARED_HOMES = frozenset(
     ("shared", "public", "linuxbrew", "default", "all users", "*", "...", "…", "name", "username")
 )
-_EMAIL = re.compile(
+_EMAIL = Pattern(
     r"(?<![\w.+%/@-])(?P<local>[\w.+%-]{1,64})@(?P<domain>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\.){1,8}(?P<tld>[A-Za-z]{2,24}))(?![\w@]|-\w|/v?\d)"
 )
 _FILE_ENDINGS = frozenset(
     ("png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "py", "js", "ts", "css", "md", "json", "yml", "yaml")
 )
 _LOCAL_USERS = frozenset(("git", "hg", "svn"))
-_IPV4 = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)(?P<mask>/\d{1,2})?")
-_IPV6 = re.compile(r"(?<![\w:])(?:fe80|f[cd][0-9a-f]{2})(?::[0-9a-f]{0,4}){2,7}(?![\w:])", re.IGNORECASE)
-_VERSION_BEFORE = re.compile(
+_IPV4 = Pattern(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)(?P<mask>/\d{1,2})?")
+_IPV6 = Pattern(r"(?<![\w:])(?:fe80|f[cd][0-9a-f]{2})(?::[0-9a-f]{0,4}){2,7}(?![\w:])", re.IGNORECASE)
+_VERSION_BEFORE = Pattern(
     r"(?:\bv|version|release|chrome|版本|バージョン|versión|[<>=~^]=?)[ \t:]*\Z", re.IGNORECASE
 )
+_LAST_OCTET = 255
+_PRIVATE_RANGES = ((10, 0, 255), (172, 16, 31), (192, 168, 168), (169, 254, 254), (100, 64, 127))
+"""First octet and the range of the second: RFC 1918, 3927 and 6598."""
 _KNOWN_RANGES = frozenset(
     ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10")
 )
 _CLOUD_METADATA = "169.254.169.254"
-_HOST = re.compile(
+_HOST = Pattern(
     r"(?<![\w.\\$-])(?<!(?<!/)/)(?P<host>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}"
     r"(?:internal|intranet|intra|corp|lan|localdomain|local|home\.arpa|private))(?![\w-]|\.\w|\()(?P<port>:\d{2,5})?"
 )
@@ -71,8 +76,9 @@ _REVERSED = frozenset(
         "jdk",
     )
 )
-_HOST_WORD = re.compile(
-    r"(?:://|@|\b(?:host|hostname|server|machine|node|ssh|scp|ping|curl|dig|nslookup|at|on|from|to|via)|主机|服务器|サーバー?|ホスト|servidor|host)[ \t:=\"'`]*\Z",
+_HOST_WORD = Pattern(
+    r"(?:://|@|\b(?:host|hostname|server|machine|node|ssh|scp|ping|curl|dig|nslookup|at|on|from|to|via)"
+    r"|主机|服务器|サーバー?|ホスト|servidor|host)[ \t:=\"'`]*\Z",
     re.IGNORECASE,
 )
 
@@ -149,15 +155,9 @@ def addresses(text: str) -> Iterator[Match]:
 
 
 def _is_private(address: str) -> bool:
-    a, b, c, d = map(int, address.split("."))
-    if max(a, b, c, d) > 255:  # noqa: PLR2004 (the largest octet)
-        return False
-    return (
-        a == 10
-        or (a, b) == (192, 168)
-        or (a == 172 and 16 <= b <= 31)
-        or (a, b) == (169, 254)
-        or (a == 100 and 64 <= b <= 127)
+    octets = [int(octet) for octet in address.split(".")]
+    return max(octets) <= _LAST_OCTET and any(
+        octets[0] == first and low <= octets[1] <= high for first, low, high in _PRIVATE_RANGES
     )
 
 

@@ -6,9 +6,8 @@ The cheap test keeps a plain sentence from paying for forty regular expressions.
 
 from __future__ import annotations
 
-import re
-
 from memx.redact.finding import Match, secret
+from memx.redact.pattern import Pattern
 from memx.redact.shape import is_placeholder, looks_random
 
 TYPE_CHECKING = False
@@ -89,36 +88,30 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("azure-key", "Q~", rf"{_START}[A-Za-z0-9_~.-]{{3}}[0-9]Q~[A-Za-z0-9_~.-]{{31,34}}"),
     ("jwt", "eyJ", rf"{_START}eyJ{_WORD}{{8,}}\.{_WORD}{{8,}}(?:\.{_WORD}*)?"),
 )
-_PRIVATE_KEY = re.compile(
+_PRIVATE_KEY = Pattern(
     r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:(?!-----END )[\s\S]){0,20000}?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z|(?=\n\s*\n\s*[A-Za-z]+ ))"
+    r"(?:(?!-----END )[\s\S]){0,20000}?"
+    r"(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z|(?=\n\s*\n\s*[A-Za-z]+ ))"
 )
-_USERINFO = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:/{2,4}([^\s/@:\"'<>`]{0,200}):([^\s\"'<>`/?#]{1,300})@")
-_SLASHED_USERINFO = re.compile(
+_USERINFO = Pattern(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:/{2,4}([^\s/@:\"'<>`]{0,200}):([^\s\"'<>`/?#]{1,300})@")
+_SLASHED_USERINFO = Pattern(
     r"(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|smtps?|ftps?|sftp|ldaps?)(?:\+[a-z0-9]+)?://"
     r"[^\s/@:\"'<>`]{0,200}:([^\s\"'<>`]{1,300})@(?=[A-Za-z0-9\[])"
 )
-_USER_ONLY = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://([A-Za-z0-9_-]{20,300})@")
+_USER_ONLY = Pattern(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://([A-Za-z0-9_-]{20,300})@")
 _URL_PLACEHOLDERS = frozenset(
     ("pass", "pw", "pwd", "passwd", "user", "postgres", "guest", "root", "x-oauth-basic")
 )
 
-_compiled: dict[str, re.Pattern[str]] = {}
-
-
-def _pattern(source: str) -> re.Pattern[str]:
-    found = _compiled.get(source)
-    if found is None:
-        found = _compiled[source] = re.compile(source)
-    return found
+_PATTERNS = tuple((kind, needle, Pattern(source)) for kind, needle, source in TOKENS)
 
 
 def tokens(text: str) -> Iterator[Match]:
     """Yield tokens with a provider's prefix; a prefix before filler (`sk-xxxxxxxx`) is none."""
-    for kind, needle, source in TOKENS:
+    for kind, needle, pattern in _PATTERNS:
         if needle not in text:
             continue
-        for match in _pattern(source).finditer(text):
+        for match in pattern.finditer(text):
             if not _is_filler(match.group()):
                 yield secret(kind, match.start(), match.end(), priority=2)
 

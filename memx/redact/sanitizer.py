@@ -139,7 +139,8 @@ def _protected(text: str, view: View) -> list[tuple[int, int]]:
 def _disjoint(found: Iterable[Match], protected: Sequence[tuple[int, int]]) -> list[Match]:
     """Join overlapping matches under the name of the weightiest, and leave placeholders alone."""
     joined_matches: list[Match] = []
-    for match in sorted(found, key=lambda m: (m.start, -m.end)):
+    for next_match in sorted(found, key=lambda m: (m.start, -m.end)):
+        match = next_match
         if joined_matches and match.start < joined_matches[-1].end:
             last = joined_matches.pop()
             best = max(last, match, key=lambda m: (m.priority, m.end - m.start))

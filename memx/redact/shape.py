@@ -6,20 +6,23 @@ import itertools
 import re
 from math import log2
 
-_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{7,128}\Z")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
-_LABELLED_HASH = re.compile(
+from memx.redact.pattern import Pattern
+
+_HEX = Pattern(r"(?:0x)?[0-9a-fA-F]{7,128}\Z")
+_UUID = Pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+_LABELLED_HASH = Pattern(
     r"(?:sha(?:1|224|256|384|512)|md5|blake[23][bs]?|h1)[-:=][A-Za-z0-9+/=_-]+\Z", re.IGNORECASE
 )
-_FILLER = re.compile(r"(?:[xX*.•●?#_-]|0(?=0*\Z)|\\u2022)+\Z")
-_VARIABLE = re.compile(r"[$%@]|\{\{|\$\{|<[^>]*>?|\[[A-Za-z_ -]+\]|\{[A-Za-z_.]+\}")
-_SECRET_WORDS = (
+_FILLER = Pattern(r"(?:[xX*.•●?#_-]|0(?=0*\Z)|\\u2022)+\Z")
+_VARIABLE = Pattern(r"[$%@]|\{\{|\$\{|<[^>]*>?|\[[A-Za-z_ -]+\]|\{[A-Za-z_.]+\}")
+_NAMES = (
     r"passw(?:or)?d|passwort|passphrase|passcode|pwd|secret|token|credential|api[-_ ]?key|apikey"
     r"|access[-_]?key|private[-_]?key|auth|contraseña|contrasena|clave"
 )
-_NAMES_A_SECRET = re.compile(_SECRET_WORDS, re.IGNORECASE)
-_PLACEHOLDER_START = re.compile(
-    r"(?:your|my|the|a|an|some|any|insert|replace|enter|put|add|change|fake|dummy|sample|example|placeholder|todo|fixme|redacted|masked|hidden|test|foo|bar)"
+_NAMES_A_SECRET = Pattern(_NAMES, re.IGNORECASE)
+_PLACEHOLDER_START = Pattern(
+    r"(?:your|my|the|a|an|some|any|insert|replace|enter|put|add|change|fake"
+    r"|dummy|sample|example|placeholder|todo|fixme|redacted|masked|hidden|test|foo|bar)"
     r"(?:[-_. ]|(?<=[a-z])(?=[A-Z])|\Z)",
     re.IGNORECASE,
 )
@@ -32,7 +35,8 @@ _PLAIN_VALUES = frozenset(
     shared checked given taken kept needed used available unavailable unknown the a an in from to by for and or
     too also only still now here there then this that it its visible hidden safe unsafe weak strong short long
     public private same different generated created removed deleted changed reset ignored logged masked redacted
-    base64 base32 base58 utf8 utf-8 utf16 utf-16 sha1 sha256 sha-256 sha512 sha-512 md5 bcrypt scrypt argon2 argon2id pbkdf2
+    base64 base32 base58 utf8 utf-8 utf16 utf-16 sha1 sha256 sha-256 sha512 sha-512 md5 bcrypt scrypt argon2
+    argon2id pbkdf2
     oauth oauth1 oauth2 http2 http/2 jwt hs256 rs256 es256 x509 x.509 ed25519 p256 aes256 aes-256 aes128 ipv4 ipv6
     bearer basic digest stdin env vault keychain keyring plaintext plain interactive prompt self localhost
     stale old new good bad fine ok okay enough too mandatory sensitive case-sensitive insensitive dead alive compromised
@@ -43,8 +47,8 @@ _PLAIN_VALUES = frozenset(
     wrong. optional. required. write read-only write-only id name file path length
     """.split()  # noqa: SIM905 (a word list reads better than 150 quoted strings)
 )
-_WORD_ONLY = re.compile(r"[A-Za-zÀ-ÿ]+(?:[-_'][A-Za-zÀ-ÿ]+)*\Z")
-_PARTICIPLE = re.compile(
+_WORD_ONLY = Pattern(r"[A-Za-zÀ-ÿ]+(?:[-_'][A-Za-zÀ-ÿ]+)*\Z")
+_PARTICIPLE = Pattern(
     r"(?:[a-z]{3,}(?:ed|ing|able|ible|less|ly|ada|ado|ida|ido|oria|orio|ecta|ecto))\Z", re.IGNORECASE
 )
 

@@ -6,7 +6,7 @@ broken over two lines is still a credential (and a reader can still paste it).
 
 from __future__ import annotations
 
-import re
+from memx.redact.pattern import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef"
 )
-_UNUSUAL = re.compile(f"[{_INVISIBLE}\u00a0\u3000\uff01-\uff5e]")
-_DROPPED = re.compile(f"[{_INVISIBLE}]")
-_LINE_BREAK = re.compile(r"(?<=[A-Za-z0-9_.+/=-])\\?[ \t]*\r?\n[ \t>|#*]*(?=[A-Za-z0-9_.+/=-])")
-_ESCAPED_END = re.compile(r"\\[nr]")
+_UNUSUAL = Pattern(f"[{_INVISIBLE}\u00a0\u3000\uff01-\uff5e]")
+_DROPPED = Pattern(f"[{_INVISIBLE}]")
+_LINE_BREAK = Pattern(r"(?<=[A-Za-z0-9_.+/=-])\\?[ \t]*\r?\n[ \t>|#*]*(?=[A-Za-z0-9_.+/=-])")
+_ESCAPED_END = Pattern(r"\\[nr]")
 _FULL_WIDTH_FIRST = 0xFF01
 _FULL_WIDTH_LAST = 0xFF5E
 _FULL_WIDTH_SHIFT = 0xFEE0
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = Pattern("[\ud800-\udfff]")
 
 
 class View:
@@ -45,7 +45,7 @@ class View:
 
 def without_surrogates(text: str) -> str:
     """Replace lone surrogates by U+FFFD: no file, index or hash can hold them."""
-    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _LONE_SURROGATE.regex.sub("\ufffd", text)
 
 
 def normalised(text: str) -> View:
@@ -70,13 +70,13 @@ def normalised(text: str) -> View:
 
 
 def unescaped(view: View) -> View | None:
-    """Return the view of JSON text with `\\n` and its kind as blanks of the same length; None when there are none.
+    """Return the view of JSON text with escaped line ends as blanks of the same length; None without any.
 
-    Otherwise the `n` of an escaped line end runs into the word behind it.
+    Otherwise the letter of the escape runs into the word behind it.
     """
     if "\\n" not in view.text and "\\t" not in view.text and '\\"' not in view.text:
         return None
-    text = _ESCAPED_END.sub(" \n", view.text)
+    text = _ESCAPED_END.regex.sub(" \n", view.text)
     text = text.replace("\\t", "  ").replace('\\"', ' "')
     return View(text, view.places)
 

@@ -1,5 +1,6 @@
 """The design's numbers to the digit, and what holds for all of them."""
 
+# ruff: noqa: FBT003 (`pinned` is one value of a row)
 from __future__ import annotations
 
 import ast
@@ -108,7 +109,11 @@ recalls = st.integers(-5, 10_000)
 
 @given(times, times, recalls, st.none() | st.floats(-10, 1e6), st.booleans())
 def test_weight_is_between_zero_and_one(
-    now: float, created: float, count: int, life: float | None, pinned: bool
+    now: float,
+    created: float,
+    count: int,
+    life: float | None,
+    pinned: bool,  # noqa: FBT001 (drawn by hypothesis)
 ) -> None:
     """No time, count or half-life leads out of [0, 1] or to an exception."""
     result = weight(now, created, None, None, count, "method", life, pinned, CONFIG)

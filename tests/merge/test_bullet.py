@@ -160,8 +160,10 @@ def test_both_added_the_same_lesson_merges_clean() -> None:
 def test_comments_and_unknown_keys_survive() -> None:
     """Comments of both sides and keys that memx does not know are in the result."""
     base = b"---\nid: a\ntags:\n  - m\nx-list:\n  - 1\n  - 2\n  - 3\n---\nText.\n"
-    ours = b"---\nid: a\n# ours says\ntags: # set\n  - a # first\n  - m\nx-list:\n  - 0\n  - 1\n  - 2\n  - 3\n---\nText.\n"
-    theirs = b"---\nid: a\ntags:\n  - m\n  # last\n  - z # end\nx-list:\n  - 1\n  - 2\n  - 3\n  - 4\nx-new: [1, 2]\n---\nText.\n"
+    ours = b"---\nid: a\n# ours says\ntags: # set\n  - a # first\n  - m\n"
+    ours += b"x-list:\n  - 0\n  - 1\n  - 2\n  - 3\n---\nText.\n"
+    theirs = b"---\nid: a\ntags:\n  - m\n  # last\n  - z # end\n"
+    theirs += b"x-list:\n  - 1\n  - 2\n  - 3\n  - 4\nx-new: [1, 2]\n---\nText.\n"
     merged = merge_bullets(base, ours, theirs)
     assert merged.clean
     assert merged.data == (

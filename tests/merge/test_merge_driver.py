@@ -178,6 +178,7 @@ def test_driver_imports_little() -> None:
         [sys.executable, "-I", "-S", "-c", code, root], capture_output=True, check=True, text=True
     )
     expected = (
-        "__future__ memx memx.document memx.errors memx.merge memx.merge.field memx.merge.lines memx.record"
+        "__future__ memx memx.document memx.errors memx.merge memx.merge.field memx.merge.lines "
+        "memx.record memx.scalar"
     )
     assert done.stdout.split() == expected.split()

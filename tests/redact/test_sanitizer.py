@@ -284,9 +284,11 @@ def test_plain_text_does_not_load_detect_secrets() -> None:
     """The plugins cost a third of a second and are loaded only for a long mixed token that is left."""
     code = (
         "import sys; from memx.redact import PrivacySanitizer as P; p = P(); "
-        "p.sanitize('Set `MAX_POOL_SIZE` to 50 in /home/a/b: password is hunter2, commit 4f2c1e9b7d3a5c8e6f1029384756aabbccddeeff'); "
+        "p.sanitize('Set `MAX_POOL_SIZE` to 50 in /home/a/b: password is hunter2, '"
+        "'commit 4f2c1e9b7d3a5c8e6f1029384756aabbccddeeff'); "
         "assert not any(m.startswith('detect_secrets') for m in sys.modules); "
-        "r = p.sanitize('cloudant password https://x:0123456789abcdef0a1b2c3d@y.cloudant.com AKCp8abcDEF1234567890xyzXYZ0987654321qweRTY'); "
+        "r = p.sanitize('cloudant https://x:0123456789abcdef0a1b2c3d@y.cloudant.com '"
+        "'AKCp8abcDEF1234567890xyzXYZ0987654321qweRTY'); "
         "assert any(m.startswith('detect_secrets') for m in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
