@@ -7,7 +7,6 @@ Japanese text between known words aligns by shared pairs of characters.
 
 from __future__ import annotations
 
-from memx.curator import words
 from memx.curator.tokens import HARD, Analysis, Unit
 from memx.record import record
 
@@ -213,9 +212,4 @@ def family_differences(a: Analysis, b: Analysis) -> dict[str, tuple[str, str]]:
 
 def opposite(a: Unit, b: Unit) -> bool:
     """Tell whether two units stand on the two sides of one axis."""
-    side = words.opposites().side
-    sides = {side[key.removeprefix("=")] for key in a.keys if key.removeprefix("=") in side}
-    return any(
-        (axis, -sign) in sides for key in b.keys if (axis_sign := side.get(key.removeprefix("=")))
-        for axis, sign in (axis_sign,)
-    )  # fmt: skip
+    return any((axis, -sign) in b.sides for axis, sign in a.sides)

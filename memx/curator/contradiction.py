@@ -36,7 +36,8 @@ def contradict(comparison: Comparison, chances: Likelihood, conflict_threshold: 
     if told:
         return Finding(True, 1.0, told)  # noqa: FBT003 (a record's field)
     is_one = chances.subject >= SAME_SUBJECT and chances.similarity < conflict_threshold
-    return Finding(is_one, chances.subject * (1 - chances.conclusion), _reason(comparison))
+    reason = _reason(comparison) if is_one else ""
+    return Finding(is_one, chances.subject * (1 - chances.conclusion), reason)
 
 
 def sufficiency(comparison: Comparison) -> str:

@@ -138,7 +138,7 @@ def _vector(
         min(names, 2.0),
         against / (against + along) if against else 0.0,
         _order_turned(a, b, alignment),
-        float(_turns_down(a) != _turns_down(b)),
+        float(a.turns_down != b.turns_down),
         float(sum(left.weight >= 1.3 for left, _ in turned)),  # noqa: PLR2004 (names and values)
         _apart(values),
         math.log1p(min(alignment.matched_a, alignment.matched_b)),
@@ -156,10 +156,6 @@ def _value_weight(values: tuple[tuple[Unit, Unit], ...], side: int) -> float:
     return sum(pair[side].weight for pair in values) - 1e-9
 
 
-def _turns_down(text: Analysis) -> bool:
-    return any(unit.stance < 0 for unit in text.units)
-
-
 def _apart(values: tuple[tuple[Unit, Unit], ...]) -> float:
     """How far apart the first differing quantities are: 0 the same order of size, 1 tenfold."""
     for a, b in values:
@@ -168,12 +164,9 @@ def _apart(values: tuple[tuple[Unit, Unit], ...]) -> float:
     return 0.0
 
 
-_SEQUENCE = frozenset({"=first", "=last", "=before", "=after", "before", "after"})
-
-
 def _order_turned(a: Analysis, b: Analysis, alignment: Alignment) -> float:
     """Share of aligned content that the other text mentions in the opposite order, when both tell a sequence."""
-    if any(all(_SEQUENCE.isdisjoint(unit.keys) for unit in text.units) for text in (a, b)):
+    if not (a.tells_sequence and b.tells_sequence):
         return 0.0
     places = [j for i, j in alignment.partners if a.units[i].weight > 0.4]  # noqa: PLR2004 (no light words)
     steps = [right > left for left, right in zip(places, places[1:], strict=False)]
@@ -214,8 +207,8 @@ def _is_name_swap(swap: Swap, in_order: float, is_one_language: bool) -> bool:
 
 def _stances(a: Analysis, b: Analysis, alignment: Alignment) -> tuple[tuple[tuple[Unit, Unit], ...], float]:
     """Return aligned units with opposite stances, and the weight of those that agree."""
-    stance_b = _stance_by_key(b)
-    stance_a = _stance_by_key(a)
+    stance_b = b.stances
+    stance_a = a.stances
     turned, along = [], 0.0
     seen: set[str] = set()
     for i, j in alignment.partners:
@@ -229,12 +222,3 @@ def _stances(a: Analysis, b: Analysis, alignment: Alignment) -> tuple[tuple[tupl
         elif product > 0:
             along += left.weight
     return tuple(turned), along
-
-
-def _stance_by_key(analysis: Analysis) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for unit in analysis.units:
-        key, stance = unit.keys[0], unit.stance
-        known = found.get(key, 0)
-        found[key] = stance if known in (0, stance) else known if stance == 0 else -2
-    return {key: 0 if stance == -2 else stance for key, stance in found.items()}  # noqa: PLR2004 (both sides)

@@ -30,7 +30,7 @@ class Verdict:
     """merge, conflict or independent."""
     contradiction: bool
     veto: tuple[str, ...]
-    """The gate's reasons against a merge, whether or not one was near."""
+    """The gate's reasons against a merge; not looked for when the pair is independent anyway."""
     reason: str
 
 
@@ -61,13 +61,15 @@ def judge_comparison(
     score = chances.similarity
     if says_the_same(comparison):
         return Verdict(score, cosine, tier(score, config), False, (), "the same words")  # noqa: FBT003 (a field)
+    found = contradict(comparison, chances, config.conflict_threshold)
+    action = tier(score, config)
+    if action == INDEPENDENT and not found.is_contradiction:
+        return Verdict(score, cosine, action, False, (), f"similarity {score:.2f}: {action}")  # noqa: FBT003 (a field)
     vetoes = evidence(comparison)
     reasons = tuple(str(veto) for veto in vetoes)
-    found = contradict(comparison, chances, config.conflict_threshold)
     if found.is_contradiction:
         reason = f"contradiction: {found.reason}; {ADVICE}"
         return Verdict(score, cosine, CONFLICT, True, reasons, reason)  # noqa: FBT003 (a field)
-    action = tier(score, config)
     if action == MERGE and vetoes:
         opposed = any(veto.kind in OPPOSING for veto in vetoes)
         return Verdict(

@@ -86,6 +86,8 @@ class Unit:
     """A hedge such as "about" stands before it."""
     parts: tuple[str, ...] = ()
     """Stems of an identifier's parts."""
+    sides: tuple[tuple[str, int], ...] = ()
+    """Axes of opposites and the side of each on which the unit stands."""
 
 
 @record
@@ -101,6 +103,10 @@ class Analysis:
     bigrams: frozenset[str]
     axes: dict[str, int]
     weight: float
+    stances: dict[str, int]
+    """First key of a unit to the side the text takes of it; 0 when it is open or both."""
+    turns_down: bool
+    tells_sequence: bool
     has_change: bool
     facts: dict[str, frozenset[str]]
 
@@ -259,7 +265,8 @@ class _Reader:
         if kind == "number" and stance < 0 and not self._is_turned_itself(start):
             stance = 0
         weight = more.pop("weight", None) or _WEIGHT[kind]
-        self.units.append(Unit(kind, keys, start, end, clause, stance, weight, **more))  # type: ignore[arg-type]
+        unit = Unit(kind, keys, start, end, clause, stance, weight, sides=_sides(keys), **more)  # type: ignore[arg-type]
+        self.units.append(unit)
         self.last_word = (keys[0], end, kind)
 
     def _is_turned_itself(self, start: int) -> bool:
@@ -505,9 +512,37 @@ def analyse(text: str) -> Analysis:
         "change" in turning.kinds[m.group()] for m in turning.pattern.finditer(words.fold(normal))
     )
     return Analysis(
-        normal, reader.lang, units, index, prefixes, frozenset(part for unit in units for part in unit.parts), _bigrams(normal), _axes(units),
-        sum(unit.weight for unit in units), has_change, _facts(units),
-    )  # fmt: skip
+        text=normal,
+        lang=reader.lang,
+        units=units,
+        index=index,
+        prefixes=prefixes,
+        parts=frozenset(part for unit in units for part in unit.parts),
+        bigrams=_bigrams(normal),
+        axes=_axes(units),
+        weight=sum(unit.weight for unit in units),
+        stances=_stances(units),
+        turns_down=any(unit.stance < 0 for unit in units),
+        tells_sequence=any(not _SEQUENCE.isdisjoint(unit.keys) for unit in units),
+        has_change=has_change,
+        facts=_facts(units),
+    )
+
+
+_SEQUENCE = frozenset({"=first", "=last", "=before", "=after", "before", "after"})
+
+
+def _stances(units: tuple[Unit, ...]) -> dict[str, int]:
+    said: dict[str, set[int]] = {}
+    for unit in units:
+        said.setdefault(unit.keys[0], set()).add(unit.stance)
+    return {key: sum(stances) for key, stances in said.items()}
+
+
+def _sides(keys: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    known = words.opposites().side
+    concepts = [key.removeprefix("=") for key in keys if key[0] == "=" or len(keys) == 1]
+    return tuple(known[concept] for concept in concepts if concept in known)
 
 
 def _bigrams(text: str) -> frozenset[str]:
@@ -519,16 +554,10 @@ def _bigrams(text: str) -> frozenset[str]:
 
 def _axes(units: tuple[Unit, ...]) -> dict[str, int]:
     """Map an axis to the side the text takes: 1, -1, or 0 when it speaks of both."""
-    side = words.opposites().side
     found: dict[str, int] = {}
     for unit in units:
-        if unit.stance == 0:
-            continue
-        for key in unit.keys:
-            axis, sign = (
-                side.get(key.removeprefix("="), ("", 0)) if key[0] == "=" or len(unit.keys) == 1 else ("", 0)
-            )
-            if axis:
+        if unit.stance:
+            for axis, sign in unit.sides:
                 signed = sign * unit.stance
                 found[axis] = signed if found.get(axis, signed) == signed else 0
     return found
