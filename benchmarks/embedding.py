@@ -47,13 +47,19 @@ def load(folder: str, name: str) -> list[dict[str, str]]:
 
 
 class Bundled:
-    """The shipped model."""
+    """The shipped model, or another one in its place."""
 
     name = "bundled"
 
+    def __init__(self, folder: str) -> None:
+        """Name the model's folder."""
+        self.folder = folder
+
     def embed(self, texts: list[str]) -> np.ndarray:
-        """Return unit rows (n × 256)."""
-        rows = [np.frombuffer(v or bytes(256), dtype=np.int8) for v in embed_many(resource("model"), texts)]
+        """Return unit rows (n × dimension)."""
+        vectors = embed_many(self.folder, texts)
+        zero = bytes(max(len(v) for v in vectors if v))
+        rows = [np.frombuffer(v or zero, dtype=np.int8) for v in vectors]
         return to_unit(np.array(rows, dtype=np.float64))
 
 
@@ -239,9 +245,10 @@ def main() -> None:
     """Run everything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--eval", default=os.path.join(ROOT, "..", "shared", "eval"))
+    parser.add_argument("--model", default=resource("model"), help="folder of the model to measure")
     parser.add_argument("--quick", action="store_true", help="across languages only into English")
     arguments = parser.parse_args()
-    models: list[Bundled | Wordllama] = [Bundled()]
+    models: list[Bundled | Wordllama] = [Bundled(arguments.model)]
     try:
         models.append(Wordllama())
     except ImportError:
