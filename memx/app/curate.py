@@ -74,16 +74,19 @@ def neighbours(project: Project, bullet: Bullet) -> list[tuple[StoredBullet, flo
 
 
 def _near_by_vectors(project: Project, bullet: Bullet) -> list[tuple[str, float]]:
-    from memx.app import index as app_index
+    from memx.app.index import open_index
     from memx.index.dense.text import embedding_text
-    from memx.index.index import Index
 
-    snapshot = Index(app_index.index_place(project)).snapshot(fresh=True)
-    live = {packed.vector_key: packed for packed in snapshot.everything() if not packed.archived}
-    app_index.embed_missing(project, list(live.values()))
-    model = app_index.model_info(project)
-    query = app_index.query_embedder(project, model).embed(embedding_text(bullet))
-    hits = app_index.vector_store(project, model).scan(query, NOMINATE_LIMIT, live.__contains__)
+    index, problem = open_index(project)
+    vectors = index.vectors
+    if vectors is None:
+        raise ModelUnavailableError(problem)
+    live = {
+        packed.vector_key: packed for packed in index.snapshot(fresh=True).everything() if not packed.archived
+    }
+    vectors.ensure(live.values())
+    query = vectors.embedder.embed(embedding_text(bullet))
+    hits = vectors.store.scan(query, NOMINATE_LIMIT, live.__contains__)
     return [(live[key].path, cosine) for key, cosine in hits if cosine >= NOMINATE_COSINE]
 
 
@@ -141,13 +144,13 @@ def compare_texts(project: Project, pairs: Sequence[tuple[str, str]]) -> list[Ve
 
 
 def _cosines(project: Project, pairs: Sequence[tuple[str, str]]) -> list[float]:
-    from memx.app import index as app_index
+    from memx.app.index import open_vectors
     from memx.index.dense.scan import cosine
 
     try:
-        model = app_index.model_info(project)
+        vectors = open_vectors(project)
     except ModelUnavailableError:
         return [0.0] * len(pairs)
-    embedder = app_index.query_embedder(project, model)
-    rows = [(embedder.embed(a), embedder.embed(b)) for a, b in pairs]
-    return [cosine(a, b) if a is not None and b is not None else 0.0 for a, b in rows]
+    rows = vectors.embed([text for pair in pairs for text in pair])
+    sides = zip(rows[::2], rows[1::2], strict=True)
+    return [cosine(a, b) if a is not None and b is not None else 0.0 for a, b in sides]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from memx.app.places import is_writable, user_dir
 from memx.errors import MemxError
 from memx.record import record
 
@@ -59,10 +60,9 @@ def _store(project: Project) -> Check:
 
 
 def _index(project: Project) -> Check:
-    from memx.app.index import index_place
-    from memx.index.index import Index
+    from memx.app.index import open_index
 
-    snapshot = Index(index_place(project)).snapshot(fresh=True)
+    snapshot = open_index(project)[0].snapshot(fresh=True)
     if snapshot.is_linear and snapshot.size:
         detail = f"{snapshot.size} bullets, read without an index"
         return Check("index", False, detail, "memx reindex --rebuild")  # noqa: FBT003 (a field)
@@ -70,10 +70,10 @@ def _index(project: Project) -> Check:
 
 
 def _model(project: Project) -> Check:
-    from memx.app.index import model_info
-    from memx.index.dense.model import verify_model
+    from memx.index.dense.model import load_model_info, verify_model
 
-    model = model_info(project)
+    cache = user_dir("cache", project.environ)
+    model = load_model_info(project.config.embedding, trusted=True, cache_dir=cache)
     damaged = verify_model(model)
     detail = f"{model.id}, {model.dimension} dimensions, {model.dir}"
     if damaged:
@@ -93,8 +93,6 @@ def _hooks(project: Project) -> Check:
 
 
 def _places(project: Project) -> Check:
-    from memx.app.places import is_writable
-
     places = {"state": project.state_dir, "cache": project.cache_dir}
     closed = [f"{name} {path}" for name, path in places.items() if not is_writable(path)]
     detail = f"not writable: {', '.join(closed)}" if closed else os.path.dirname(project.state_dir)

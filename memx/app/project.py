@@ -136,11 +136,12 @@ class Project:
             self.store_root,
             self.state_dir,
             sanitizer=self.sanitizer,
-            created_of=self._created_of,
+            created_of=self.created_of,
             clock=lambda: self.now,
         )
 
-    def _created_of(self, path: str) -> float | None:
+    def created_of(self, path: str) -> float | None:
+        """Return when a file of the store first appeared in history, None when it never did."""
         return self._first_commits.get(f"{STORE_FOLDER}/{path}")
 
     @cached_property

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 
-from memx.app.index import index_place, model_info, query_embedder, vector_store
+from memx.app.index import open_index
 from memx.app.search import SearchStore, search
 from memx.app.viewer import make_viewer
-from memx.errors import ModelUnavailableError, StoreError
-from memx.generator.vector import VectorSearcher
-from memx.index.index import Index
+from memx.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,31 +22,16 @@ def recall(project: Project, request: SearchRequest, *, is_counted: bool = True)
     """
     if not os.path.isdir(project.store_root):
         raise StoreError("no store here", hint="memx init", path=project.store_root)
-    vector, problem = _vector_searcher(project)
-    store = SearchStore(Index(index_place(project)), project.store_root, project.journal.pending())
+    index, problem = open_index(project)
     answer = search(
         request,
-        [store],
+        [SearchStore(index, project.store_root, project.journal.pending())],
         config=project.config,
         now=project.now,
-        viewer=make_viewer(project),
-        vector=vector,
+        viewer=make_viewer(project, scopes=index.snapshot().scopes),
         vector_problem=problem,
     )
     if is_counted and answer.hits:
         window = project.config.decay.recall_window_minutes
         project.journal.record([hit.id for hit in answer.hits], project.now, window)
     return answer
-
-
-def _vector_searcher(project: Project) -> tuple[VectorSearcher | None, str]:
-    """Return L4 and, where it is absent, why."""
-    from memx.index.dense.calibration import load_table, semantic
-
-    try:
-        model = model_info(project)
-        table = load_table(model.dir)
-        embedder = query_embedder(project, model)
-    except ModelUnavailableError as error:
-        return None, str(error)
-    return VectorSearcher(embedder, [vector_store(project, model)], lambda cosine: semantic(cosine, table)), ""

@@ -286,7 +286,11 @@ class _Search:
         missing = list(ranking.degraded)
         if self._engines.vector is None:
             missing.append(f"l4: {self._vector_problem}")
-        for name, engine in (("l1", self._engines.exact), ("l2", self._engines.fuzzy), ("l3", self._engines.metadata)):
+        for name, engine in (
+            ("l1", self._engines.exact),
+            ("l2", self._engines.fuzzy),
+            ("l3", self._engines.metadata),
+        ):
             if engine is None:
                 missing.append(f"{name}: absent")
         problems = dict.fromkeys(s.degraded for s in snapshots if s.degraded)

@@ -120,4 +120,6 @@ def _signature_parameter(parameter: Parameter) -> inspect.Parameter:
         )
     else:
         info = typer.Argument(default, help=parameter.help, metavar=parameter.name.upper())
-    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation)
+    return inspect.Parameter(
+        parameter.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation
+    )
