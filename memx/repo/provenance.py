@@ -89,8 +89,10 @@ def _diff(opened: Repo, commit: Commit, path: str, old_path: str) -> tuple[str, 
     from git import NULL_TREE
 
     made = opened.commit(commit.sha)
-    base = made.parents[0] if made.parents else NULL_TREE
-    for diff in made.diff(base, paths=[path, old_path], create_patch=True, R=True):
+    older, newer = (made.parents[0], made) if made.parents else (made, NULL_TREE)
+    # Against the empty tree the library compares the other way round.
+    found = older.diff(newer, paths=[path, old_path], create_patch=True)
+    for diff in found:
         if path in (diff.b_path, diff.a_path):
             text = diff.diff.decode("utf-8", "replace") if isinstance(diff.diff, bytes) else str(diff.diff)
             return tuple(line for line in text.splitlines() if not line.startswith(("--- ", "+++ ")))
@@ -104,7 +106,7 @@ def read_blame(repo: Repository, path: str, *, revision: str = "HEAD") -> list[B
     opened = _open(repo)
     found: list[BlameLine] = []
     try:
-        entries: Any = opened.blame(revision, path, rev_opts=["-w", "-M"]) or ()
+        entries: Any = opened.blame(revision, path, rev_opts=["-w", "-M", "--encoding=UTF-8"]) or ()
         for commit, lines in entries:
             for line in lines:
                 text = line.decode("utf-8", "replace") if isinstance(line, bytes) else str(line)

@@ -283,10 +283,11 @@ def test_session_of_an_agent_is_distilled_after_a_commit(
 ) -> None:
     """A log in HOME and a commit: the lesson comes into the inbox, once, however often one commits."""
     import json
+    import re
 
     monkeypatch.setenv("MEMX_HOOKS_DISTILL_SESSIONS", "true")
     where = str(hooked_repo.path)
-    folder = clean_environment / ".claude" / "projects" / where.replace("/", "-")
+    folder = clean_environment / ".claude" / "projects" / re.sub("[^A-Za-z0-9]", "-", where)
     folder.mkdir(parents=True)
     turn = {
         "type": "user",
