@@ -14,6 +14,17 @@ from __future__ import annotations
 
 from memx.errors import ConflictMarkerError, FrontMatterError
 from memx.record import record
+from memx.scalar import (
+    NULLS,
+    format_scalar,
+    is_plain_key,
+    is_readable,
+    quoted_end,
+    read_flow_list,
+    read_quoted,
+    read_scalar,
+    unquote,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,13 +63,7 @@ FILE_LIMIT_BYTES = 4 * 1024 * 1024
 BLOCK_LIMIT_CHARS = 64 * 1024
 
 _RANKS = {key: rank for rank, key in enumerate(FIELD_KINDS)}
-_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _PLAIN_MARKS = frozenset("/_.(+$")
-_ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "t": "\t", "r": "\r", "0": "\0", "/": "/", " ": " "}
-_ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
-_CODE_LENGTHS = {"x": 2, "u": 4, "U": 8}
-# Words that YAML 1.1 reads as something other than a string; 1.2 kept a part of them.
-_RESERVED = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 _MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 
 
@@ -114,7 +119,7 @@ def read_strict(text: str) -> tuple[dict[str, str | list[str]], int] | None:
     if end == 3:  # noqa: PLR2004 (an empty block: the closing fence follows the opening one)
         return {}, 8
     block = text[4:end]
-    if not block.replace("\n", "").isprintable() and not _is_readable(block, "\n"):
+    if not block.replace("\n", "").isprintable() and not is_readable(block, "\n"):
         return None
     fields = _read_lines(block.split("\n"))
     return None if fields is None else (fields, end + 5)
@@ -138,7 +143,7 @@ def _read_lines(lines: list[str]) -> dict[str, str | list[str]] | None:  # noqa:
                 if line[-1:] != ":":
                     return None
                 key = line[:-1]
-            if key in fields or (key not in FIELD_KINDS and not _is_plain_key(key)):
+            if key in fields or (key not in FIELD_KINDS and not is_plain_key(key)):
                 return None
             if not colon:
                 fields[key] = items = []
@@ -149,9 +154,9 @@ def _read_lines(lines: list[str]) -> dict[str, str | list[str]] | None:  # noqa:
             or value[-1] in ": "
             or ": " in value
             or " #" in value
-            or value in _NULLS
+            or value in NULLS
         ):
-            quoted = _read_quoted(value)
+            quoted = read_quoted(value)
             if quoted is None:
                 return None
             value = quoted
@@ -292,21 +297,6 @@ class Document:
         return position
 
 
-def format_scalar(text: str) -> str:
-    """Return one-line YAML for a string: plain where YAML 1.1 and 1.2 both read that string, else quoted."""
-    if (
-        text
-        and (text[0].isalpha() or text[0] in "/_")
-        and text.isprintable()
-        and ": " not in text
-        and " #" not in text
-        and text[-1] not in ": "
-        and text.lower() not in _RESERVED
-    ):
-        return text
-    return '"' + "".join(map(_escape, text)) + '"'
-
-
 def format_field(key: str, value: Value) -> list[str]:
     """Return the canonical lines of a field without line ends; none for None and for an empty set.
 
@@ -314,7 +304,7 @@ def format_field(key: str, value: Value) -> list[str]:
     """
     if value is None:
         return []
-    name = key if _is_plain_key(key) else format_scalar(key)
+    name = key if is_plain_key(key) else format_scalar(key)
     if isinstance(value, bool):
         return [f"{name}: {'true' if value else 'false'}"]
     if isinstance(value, int | float):
@@ -366,7 +356,7 @@ def _check_block(block: str, path: str | None) -> None:
         if line[:7] in _MARKERS and line[7:8] in ("", " ", "\r"):
             raise ConflictMarkerError("the front matter holds a conflict marker", path=path, line=number)
         content = line.removesuffix("\r")
-        if not content.isprintable() and not _is_readable(content, "\t"):
+        if not content.isprintable() and not is_readable(content, "\t"):
             message = "a control character or a Unicode line end stands in the front matter"
             raise FrontMatterError(message, path=path, line=number, hint="write it as an escape in quotes")
 
@@ -398,10 +388,10 @@ def _find_fields(lines: list[str], path: str | None) -> tuple[Field, ...]:
 def _read_key(content: str) -> str | None:
     """Return the key of a top-level line."""
     if content[0] in "\"'":
-        end = _quoted_end(content)
+        end = quoted_end(content)
         follows = content[end:].lstrip()
         is_key = end > 0 and (follows == ":" or follows[:2] in (": ", ":\t"))
-        return _unquote(content[:end]) if is_key else None
+        return unquote(content[:end]) if is_key else None
     key, colon, rest = content.partition(":")
     while colon and rest and rest[0] not in " \t":
         more, colon, rest = rest.partition(":")
@@ -415,9 +405,9 @@ def _read_value(lines: list[str]) -> str | tuple[str, ...] | None:
     rest = _after_key(lines[0])
     if len(lines) == 1:
         if rest[:1] == "[":
-            return _read_flow_list(rest)
-        return _read_scalar(rest)
-    if _read_scalar(rest) != "":
+            return read_flow_list(rest)
+        return read_scalar(rest)
+    if read_scalar(rest) != "":
         return None
     values: list[str] = []
     for line in lines[1:]:
@@ -426,7 +416,7 @@ def _read_value(lines: list[str]) -> str | tuple[str, ...] | None:
             continue
         if content != "-" and content[:2] != "- ":
             return None
-        value = _read_scalar(content[1:].strip(), in_list=True)
+        value = read_scalar(content[1:].strip(), in_list=True)
         if value is None:
             return None
         values.append(value)
@@ -436,72 +426,11 @@ def _read_value(lines: list[str]) -> str | tuple[str, ...] | None:
 def _after_key(line: str) -> str:
     """Return what follows the colon of a key line, stripped."""
     content = line.strip()
-    position = _quoted_end(content) if content[0] in "\"'" else 0
+    position = quoted_end(content) if content[0] in "\"'" else 0
     while True:
         position = content.index(":", position) + 1
         if content[position : position + 1] in ("", " ", "\t"):
             return content[position:].strip()
-
-
-def _read_scalar(text: str, *, in_list: bool = False) -> str | None:
-    """Return a one-line scalar as typed, its comment cut off; None when it is something else.
-
-    A null (`~`, `null`, nothing) is the empty string, but an item of a list stays as it is typed.
-    """
-    if text[:1] in ("'", '"'):
-        end = _quoted_end(text)
-        follows = text[end:].lstrip()
-        return _unquote(text[:end]) if end and (not follows or follows[0] == "#") else None
-    value = _without_comment(text)
-    if value in _NULLS:
-        return value if in_list else ""
-    if value[0] in "[]{}&*!|>%@`," or value[:2] in ("? ", "- ", ": ") or ": " in value or value[-1] == ":":
-        return None
-    return value
-
-
-def _read_flow_list(text: str) -> tuple[str, ...] | None:
-    """Return the items of `[a, "b", c]`; None when the list is nested or not closed in this line."""
-    values: list[str] = []
-    position = 1
-    while position < len(text):
-        rest = text[position:].lstrip()
-        position = len(text) - len(rest)
-        if rest[:1] == "]":
-            follows = _without_comment(text[position + 1 :])
-            return tuple(values) if not follows else None
-        end = _quoted_end(rest) if rest[:1] in ("'", '"') else _flow_end(rest)
-        value = _read_scalar(rest[:end].strip(), in_list=True) if end else None
-        if not value and rest[:1] not in ("'", '"'):
-            return None
-        values.append(value or "")
-        rest = rest[end:].lstrip()
-        position = len(text) - len(rest)
-        if rest[:1] == ",":
-            position += 1
-        elif rest[:1] != "]":
-            return None
-    return None
-
-
-def _flow_end(text: str) -> int:
-    for index, character in enumerate(text):
-        if character in ",]":
-            return index
-        if character in "[{}":
-            return 0
-    return 0
-
-
-def _without_comment(text: str) -> str:
-    """Return a plain scalar without the comment that follows it."""
-    if text[:1] == "#":
-        return ""
-    for mark in (" #", "\t#"):
-        position = text.find(mark)
-        if position >= 0:
-            text = text[:position]
-    return text.strip()
 
 
 def _comment_of(line: str) -> str:
@@ -509,7 +438,7 @@ def _comment_of(line: str) -> str:
     content = line.rstrip()
     rest = _after_key(line)
     start = len(content) - len(rest)
-    position = start + (_quoted_end(rest) if rest[:1] in ("'", '"') else 0)
+    position = start + (quoted_end(rest) if rest[:1] in ("'", '"') else 0)
     if rest[:1] == "#":
         return " " + rest
     while True:
@@ -530,7 +459,7 @@ def _revise(old: list[str], fresh: list[str], newline: str) -> list[str]:
     if len(fresh) == 1:
         return [fresh[0] + comment + newline]
     kept = _item_chunks(old)
-    wanted = {_read_scalar(line[4:], in_list=True): line + newline for line in fresh[1:]}
+    wanted = {read_scalar(line[4:], in_list=True): line + newline for line in fresh[1:]}
     chunks = [(value, chunk) for value, chunk in kept if value in wanted]
     present = {value for value, _ in chunks}
     for value, line in wanted.items():
@@ -549,7 +478,7 @@ def _item_chunks(lines: list[str]) -> list[tuple[str, list[str]]]:
     for line in lines[1:]:
         gathered.append(line)
         if line[:4] == "  - ":
-            value = _read_scalar(line[4:].strip(), in_list=True)
+            value = read_scalar(line[4:].strip(), in_list=True)
             if value is None or any(value == other for other, _ in chunks):
                 return []
             chunks.append((value, gathered))
@@ -557,91 +486,6 @@ def _item_chunks(lines: list[str]) -> list[tuple[str, list[str]]]:
         elif line.strip() and line.lstrip()[0] != "#":
             return []
     return chunks
-
-
-def _read_quoted(value: str) -> str | None:
-    """Return the string that a canonical double-quoted scalar stands for, else None."""
-    if value[:1] != '"' or value[-1] != '"' or len(value) < 2:  # noqa: PLR2004 (both quotes)
-        return None
-    inner = value[1:-1]
-    if "\\" not in inner:
-        return None if '"' in inner else inner
-    return _unquote(value) if _quoted_end(value) == len(value) else None
-
-
-def _quoted_end(text: str) -> int:
-    """Return the index after the closing quote of a text that begins with one; 0 when it is not closed."""
-    quote = text[0]
-    position = 1
-    while position < len(text):
-        character = text[position]
-        if character == "\\" and quote == '"':
-            position += 2
-            continue
-        if character == quote:
-            if quote == "'" and text[position + 1 : position + 2] == "'":
-                position += 2
-                continue
-            return position + 1
-        position += 1
-    return 0
-
-
-def _unquote(text: str) -> str | None:
-    """Return the string in quotes; None for an escape outside YAML's common ones."""
-    inner = text[1:-1]
-    if text[0] == "'":
-        return inner.replace("''", "'")
-    pieces: list[str] = []
-    position = 0
-    while True:
-        found = inner.find("\\", position)
-        if found < 0:
-            pieces.append(inner[position:])
-            return "".join(pieces)
-        pieces.append(inner[position:found])
-        letter = inner[found + 1 : found + 2]
-        length = _CODE_LENGTHS.get(letter, 0)
-        position = found + 2 + length
-        character = _character(inner[found + 2 : position]) if length else _ESCAPES.get(letter)
-        if character is None:
-            return None
-        pieces.append(character)
-
-
-def _character(digits: str) -> str | None:
-    """Return the character with this hexadecimal code, unless it is a surrogate or none at all."""
-    if not digits.isalnum() or not digits.isascii():
-        return None
-    try:
-        code = int(digits, 16)
-    except ValueError:
-        return None
-    return None if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF else chr(code)  # noqa: PLR2004
-
-
-def _escape(character: str) -> str:
-    if character in _ESCAPED:
-        return _ESCAPED[character]
-    if character.isprintable() or _is_readable(character, ""):
-        return character
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004
-
-
-def _is_readable(text: str, allowed: str) -> bool:
-    """Say whether YAML takes each character as it is and none of them ends a line."""
-    return all(
-        " " <= c <= "~"
-        or ("\xa0" <= c <= "\ufffd" and c not in "\u2028\u2029\ufeff" and not "\ud800" <= c <= "\udfff")
-        or c > "\uffff"
-        or c in allowed
-        for c in text
-    )
-
-
-def _is_plain_key(key: str) -> bool:
-    return key.isascii() and key.replace("-", "_").isidentifier() and key[0] != "-"
 
 
 def _is_fence(line: str, marks: tuple[str, ...]) -> bool:

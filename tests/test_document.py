@@ -7,8 +7,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memx.document import Document, decode_text, format_field, format_scalar, read_strict
+from memx.document import Document, decode_text, format_field, read_strict
 from memx.errors import ConflictMarkerError, FrontMatterError
+from memx.scalar import format_scalar
 from memx.store.yaml_reader import read_general
 
 HAND_WRITTEN = b"""---
@@ -220,3 +221,50 @@ def test_any_bytes_parse_or_raise_our_error(data: bytes) -> None:
         read_general(decode_text(data))
     except FrontMatterError:
         return
+
+
+def test_field_shapes_of_hand_written_files() -> None:
+    """Quoted keys, keys with colons, zero indents and folded texts are found where they are."""
+    document = Document.parse(
+        b'---\n"quo ted" : x\na:b: y\nzero:\n- 1\n-\nfold: >\n  many\n  lines\nmap:\n  k: v\nempty:\n---\nx\n'
+    )
+    assert [(f.key, f.value, f.first_line, f.last_line) for f in document.fields] == [
+        ("quo ted", "x", 2, 2),
+        ("a:b", "y", 3, 3),
+        ("zero", ("1", ""), 4, 6),
+        ("fold", None, 7, 9),
+        ("map", None, 10, 11),
+        ("empty", "", 12, 12),
+    ]
+    assert document.get("none") is None
+
+
+@pytest.mark.parametrize("line", ["? a", "- a", '"a', "a", "{a: 1}", "&x a: 1"])
+def test_line_that_is_no_field_is_an_error(line: str) -> None:
+    """The editor leaves alone what it cannot cut into fields."""
+    if line == "- a":
+        assert Document.parse(b"---\n- a\n---\nx\n").fields == ()
+        return
+    with pytest.raises(FrontMatterError, match="expected"):
+        Document.parse(f"---\n{line}\n---\nx\n".encode())
+
+
+def test_large_file_and_block_are_refused() -> None:
+    """Sizes that no bullet needs are an error before they are work."""
+    with pytest.raises(FrontMatterError, match="larger"):
+        Document.parse(b"x" * (4 * 1024 * 1024 + 1))
+    block = "".join(f"k{n}: v\n" for n in range(9000))
+    with pytest.raises(FrontMatterError, match="longer"):
+        Document.parse(f"---\n{block}---\nx\n".encode())
+    assert read_strict(f"---\n{block}---\nx\n") is None
+
+
+def test_edit_of_a_list_in_another_style_rewrites_it() -> None:
+    """A block list that is not indented as ours becomes canonical when it is edited, and only then."""
+    document = Document.parse(b"---\ntags:\n- b\n- a\nscore: 1 # one#two\n---\nx\n")
+    assert (
+        document.with_field("tags", ("a", "c")).to_bytes()
+        == b"---\ntags:\n  - a\n  - c\nscore: 1 # one#two\n---\nx\n"
+    )
+    assert document.with_field("score", 2).to_bytes() == b"---\ntags:\n- b\n- a\nscore: 2 # one#two\n---\nx\n"
+    assert document.with_field("a key", "v").get("a key") is not None

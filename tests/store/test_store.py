@@ -412,3 +412,54 @@ def test_many_processes_write_without_loss(store: Store, tmp_path: Path) -> None
     assert (len(bullets), problems) == (25, [])
     edited = store.find(identifier).bullet
     assert (edited.recall_count, len(edited.tags)) == (40, 8)
+
+
+def test_write_over_another_bullet_is_refused(store: Store) -> None:
+    """A path holds one bullet for its life."""
+    stored = store.write(bullet())
+    with pytest.raises(StoreError, match="another bullet"):
+        store.write(bullet("something else"), path=stored.path)
+
+
+def test_broken_file_is_never_overwritten(store: Store, put: Put) -> None:
+    """What does not parse is left for a person."""
+    wanted = bullet("Broken one")
+    path = put(f"bullets/general/broken-one-{bullet_id('Broken one')}.md", b"---\nopen\n")
+    for act in (
+        lambda: store.write(wanted),
+        lambda: store.add(wanted),
+        lambda: store.write(wanted, path=path),
+    ):
+        with pytest.raises(StoreError):
+            act()
+    assert read(store, path) == b"---\nopen\n"
+
+
+def test_scope_and_reference_that_fit_nothing(store: Store) -> None:
+    """A scope's name is redacted too; an empty reference and a stranger's path are refused."""
+    stored = store.write(bullet(scope=f"workspace:{SECRET}"))
+    assert stored.bullet.scope == "workspace:[redacted]"
+    assert store.edit(stored.bullet.id, {"scope": f"project:{SECRET}"}).bullet.scope == "project:[redacted]"
+    for reference in ("", "zzzzzz", "bullets/tools/none.md"):
+        with pytest.raises(StoreError):
+            store.find(reference)
+    with pytest.raises(UnsafePathError):
+        store.find("/elsewhere/x.md")
+
+
+def test_reference_is_a_path_from_where_one_stands(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside the store a path from the current folder works as in git."""
+    stored = store.write(bullet())
+    monkeypatch.chdir(f"{store.root}/bullets")
+    assert store.find(f"general/{stored.path.rpartition('/')[2]}") == stored
+
+
+def test_unreadable_file_is_a_problem(store: Store) -> None:
+    """A folder named like a bullet, or a file that is gone, stops nothing."""
+    stored = store.write(bullet())
+    os.makedirs(f"{store.root}/bullets/general/folder.md")
+    assert store.scan() == ([stored], [])
+    with pytest.raises(StoreError, match="cannot read"):
+        store.read("bullets/general/folder.md")
+    with pytest.raises(StoreError, match="cannot write"):
+        store.write(bullet("y"), path=f"{stored.path}/y.md")
