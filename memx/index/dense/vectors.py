@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from memx.errors import IndexUnavailableError
+from memx.errors import IndexUnavailableError, StoreError
 from memx.index.dense.scan import nearest_rows
 from memx.index.dense.text import KEY_BYTES
 from memx.record import record
@@ -141,7 +141,8 @@ class VectorStore:
         if not new:
             return 0
         _check(new)
-        with self._lock():
+        lock = self._lock()
+        try:
             self.reload()
             dimension = len(next(iter(new.values())))
             if self._manifest is None:
@@ -153,12 +154,15 @@ class VectorStore:
             for key in self.has(new):
                 del new[key]
             self._append(new)
+        finally:
+            lock.release()
         self.reload()
         return len(new)
 
     def compact(self, live: Collection[bytes]) -> int:
         """Keep the rows of `live` only, in a new generation, and return how many rows went."""
-        with self._lock():
+        lock = self._lock()
+        try:
             self.reload()
             if self._manifest is None:
                 return 0
@@ -174,6 +178,8 @@ class VectorStore:
                     os.unlink(self._path(kind, old))
                 except OSError:
                     pass  # Windows keeps files that another process has mapped
+        finally:
+            lock.release()
         self.reload()
         return before - len(kept)
 
@@ -223,13 +229,16 @@ class VectorStore:
         self.reload()
 
     def _lock(self) -> Lock:
+        """Return the folder's lock, taken; raises IndexUnavailableError where it cannot be."""
         from memx.store.lock import Lock
 
+        lock = Lock(os.path.join(self.folder, "lock"))
         try:
             os.makedirs(self.folder, exist_ok=True)
-        except OSError as error:
+            lock.acquire()
+        except (OSError, StoreError) as error:
             raise IndexUnavailableError("vectors cannot be written", path=self.folder) from error
-        return Lock(os.path.join(self.folder, "lock"))
+        return lock
 
     def _path(self, kind: str, manifest: _Manifest | None = None) -> str:
         manifest = manifest or self._manifest

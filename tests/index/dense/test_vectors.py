@@ -170,6 +170,26 @@ def test_compaction_to_nothing_leaves_a_usable_store(store: VectorStore) -> None
     assert store.get(key(2)) == row(2)
 
 
+def test_folder_that_cannot_be_written_is_said(tmp_path: object) -> None:
+    """Where no folder or lock can be made the error is the index's own, and reading still answers."""
+    blocked = os.path.join(str(tmp_path), "file")
+    with open(blocked, "wb"):
+        pass
+    store = VectorStore(blocked, FINGERPRINT)
+    with pytest.raises(IndexUnavailableError):
+        store.add([(key(1), row(1))])
+    assert store.scan(row(1), 1) == []
+
+
+def test_lock_that_cannot_be_opened_is_said(store: VectorStore) -> None:
+    """A lock file that is a folder raises the index's own error for both writers."""
+    os.makedirs(os.path.join(store.folder, "lock"))
+    with pytest.raises(IndexUnavailableError):
+        store.add([(key(1), row(1))])
+    with pytest.raises(IndexUnavailableError):
+        store.compact(set())
+
+
 def append_range(folder: str, first: int) -> None:
     """Add forty vectors one at a time (runs in a process of its own)."""
     store = VectorStore(folder, FINGERPRINT)
