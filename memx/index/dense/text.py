@@ -19,6 +19,7 @@ if TYPE_CHECKING:
             """Its body."""
             ...
 
+
 KEY_BYTES = 16
 
 
