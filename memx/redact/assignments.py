@@ -31,9 +31,12 @@ _WEAK_WORDS = (
     r"|private[_. -]?key|license[_. -]?key|account[_. -]?key|master[_. -]?key|deploy[_. -]?key|webhook[_. -]?secret"
     r"|bearer[_. -]?token|refresh[_. -]?token|session[_. -]?(?:token|key)|credentials?|secret|token|clave|secreto"
 )
-_KEY_WORD = Pattern(rf"({_STRONG_WORDS}|(?<=[_-])pass|(?<![a-z])PASS)|({_WEAK_WORDS})", re.IGNORECASE)
+_SHORT_NAMES = (
+    r"(?<=[_-])pass(?![a-z])|(?<![a-z])(?:pass|pw|psw)(?=[\"']?[ \t]*=|[\"']:|:[ \t]*[A-Za-z]+[0-9#!$%&])"
+)
+_KEY_WORD = Pattern(rf"({_STRONG_WORDS}|{_SHORT_NAMES})|({_WEAK_WORDS})", re.IGNORECASE)
 _MAYBE = Pattern(
-    r"pass|pwd|secret|token|key|credential|contrase|clave|senha|wort|парол|bearer|basic|-u|--user|identified|login|sid|session"
+    r"pass|pwd|\bps?w\b|secret|token|key|credential|contrase|clave|senha|wort|парол|bearer|basic|sudo|redis|mysql|maria|-u|--user|identified|login|sid|session"
     r"|密|口令|令牌|暗号|暗証|パス|トークン|シークレット|キー|秘|비밀",
     re.IGNORECASE,
 )
@@ -47,9 +50,10 @@ _AFTER_SIGN = Pattern(
 _AFTER_FLAG = Pattern(rf"[ \t]+(?:{_QUOTED}|{_PLAIN})")
 _AFTER_VERB = Pattern(
     rf"[\"'`]?(?P<what>[ \t]+(?:for|of|to|on|in|at|del?|de la|para|pour|für|is now|value)"
-    rf"[ \t][^\n\"'`:=]{{1,50}}?)?{_BREAK}"
-    rf"(?P<verb>\b(?:is|was|are|=|:|es|era|será|ist|lautet|est|é|это"
-    r"|is now|is set to|set to|to|changed to|as|should be|must be|called)\b|[:=–—-]+)"
+    rf"[ \t][^\n\"'`:=]{{1,50}}?|[ \t]+\w{{2,16}}(?=[ \t]*[:=]))?{_BREAK}"
+    r"(?P<verb>\b(?:(?:is|was|were|has been|got|being) (?:now )?(?:changed|set|reset|rotated|updated) to"
+    r"|is|was|are|=|:|es|era|será|ist|lautet|est|é|это"
+    r"|is now|is set to|set to|to|changed to|as|should be|must be|called)\b|->|[:=–—→⇒是为は-]+)"
     rf"(?:[ \t]*:|[ \t]+(?:now|still|currently|always|just|ahora)\b)?{_BREAK}(?:{_QUOTED}|{_PLAIN})",
     re.IGNORECASE,
 )
@@ -77,6 +81,15 @@ _USER_FLAG = Pattern(
 )
 _SSHPASS = Pattern(r"\bsshpass[ \t]+-p[ \t]*(?:\"|')?(?P<plain>[^\s\"']{1,200})")
 _IDENTIFIED_BY = Pattern(r"\b(?:IDENTIFIED[ \t]+BY|PASSWORD)[ \t]+'(?P<plain>[^'\n]{1,200})'", re.IGNORECASE)
+_PIPED = Pattern(r"\becho[ \t]+[\"']?(?P<plain>[^\s\"'|]{1,200})[\"']?[ \t]*\|[ \t]*sudo[ \t]+-S")
+_CLIENT = Pattern(
+    r"\b(?:(?:mysql|mariadb)[a-z]*\b[^\n|;&]{0,100}?[ \t]-p"
+    r"|redis-cli\b[^\n|;&]{0,100}?[ \t]-a[ \t]+)(?P<plain>[^\s\"'`-][^\s\"'`]{2,200})"
+)
+_REVERSED = Pattern(
+    r"(?P<plain>[!#-&(-;=?-\[\]-_a-~]{5,100})[ \t]+is"
+    r"[ \t]+(?:the|our|my)[ \t](?:[\w-]+[ \t]){0,3}(?:password|passphrase)\b"
+)
 _NETRC = Pattern(r"\blogin[ \t\n]+\S{1,100}[ \t\n]+password[ \t\n]+(?P<plain>\S{1,200})")
 _COOKIE = Pattern(
     r"\b(?:[a-z_.-]*sess(?:ion)?(?:[_-]?id)?|sid|csrftoken|xsrf-token)=(?P<plain>[A-Za-z0-9%._~+/=-]{16,})",
@@ -88,11 +101,13 @@ _NEAR_KEY = Pattern(
     re.IGNORECASE,
 )
 _HASH_WORD = Pattern(
-    r"commit|sha|hash|digest|checksum|etag|integrity|blob|md5|fingerprint|revision|\brev\b|tree|object|cache|提交|哈希|ハッシュ|コミット",
+    r"commit|sha|hash|digest|checksum|etag|integrity|blob|md5|fingerprint|idempot|public|primary|partition|foreign|trace|revision|\brev\b|tree|object|cache|提交|哈希|ハッシュ|コミット",
     re.IGNORECASE,
 )
 _NEAR_CHARS = 48
+_FLAG_CHARS = 60
 _MIN_TOKEN = 8
+_MIN_SIGNED = 6
 _MIN_PASSWORD = 3
 _MIN_NEIGHBOUR = 6
 _HEX_KEY = 24
@@ -104,6 +119,7 @@ def assignments(text: str) -> Iterator[Match]:
         return
     yield from _named(text)
     yield from _cjk(text)
+    yield from _headers(text)
     yield from _by_form(text)
     yield from _beside(text)
 
@@ -190,7 +206,13 @@ def _values(text: str, key: re.Match[str]) -> Iterator[tuple[re.Match[str], str]
 
 
 def _is_flag(text: str, start: int) -> bool:
-    word_start = max(text.rfind(char, 0, start) for char in (" ", "\n", "\t", '"', "'", "`", "(")) + 1
+    word_start = (
+        max(
+            text.rfind(char, max(0, start - _FLAG_CHARS), start)
+            for char in (" ", "\n", "\t", '"', "'", "`", "(")
+        )
+        + 1
+    )
     return text.startswith("-", word_start)
 
 
@@ -224,6 +246,8 @@ def _is_secret(text: str, key: re.Match[str], start: int, end: int, *, is_passwo
         return False
     if is_password:
         return _is_password(text, key, start, end, trust)
+    if trust == _BY_SIGN and _is_env_name(text, key) and not value.isdigit() and not is_hash(value):
+        return len(value) >= (_MIN_SIGNED if has_digit(value) else _MIN_TOKEN)
     return _is_token(text, value, start, trust)
 
 
@@ -254,7 +278,6 @@ def _is_strong(value: str) -> bool:
 
 
 _VERSION = Pattern(r"v?\d+(?:\.\d+)*(?:[a-z]{1,3})?\Z", re.IGNORECASE)
-_NUMBERED_WORD = Pattern(r"[A-Za-z]+-?\d{1,3}(?:\.\d+)*\Z")
 
 
 def _is_password(text: str, key: re.Match[str], start: int, end: int, trust: str) -> bool:
@@ -262,9 +285,7 @@ def _is_password(text: str, key: re.Match[str], start: int, end: int, trust: str
     if len(value) < _MIN_PASSWORD or (is_predicate(value) and trust != _BY_SIGN):
         return False
     if trust == _BY_NEIGHBOUR:
-        return _is_strong(value) and (
-            _is_quoted(text, start) or (len(value) >= _MIN_NEIGHBOUR and not _NUMBERED_WORD.match(value))
-        )
+        return _is_strong(value) and (_is_quoted(text, start) or (len(value) >= _MIN_NEIGHBOUR))
     if trust == _BY_VERB:
         if _is_strong(value) or _is_quoted(text, start) or (value.isdigit() and len(value) >= 4):  # noqa: PLR2004 (a PIN)
             return True
@@ -301,12 +322,14 @@ def _is_env_name(text: str, key: re.Match[str]) -> bool:
 
 
 def _is_token(text: str, value: str, start: int, trust: str) -> bool:
-    if len(value) < _MIN_TOKEN or (not has_letter(value) and len(value) < 2 * _MIN_TOKEN):
+    if len(value) < (_MIN_SIGNED if trust == _BY_SIGN else _MIN_TOKEN) or (
+        not has_letter(value) and len(value) < 2 * _MIN_TOKEN
+    ):
         return False
     if is_hash(value):
         named_hash = _HASH_WORD.search(text[max(0, start - _NEAR_CHARS) : start])
         return (
-            len(value) >= _HEX_KEY
+            len(value) >= (_HEX_KEY if trust == _BY_NEIGHBOUR else _HEX_KEY // 2)
             and not named_hash
             and ":" not in value
             and (trust != _BY_NEIGHBOUR or "-" not in value)
@@ -353,25 +376,35 @@ def _is_cjk_secret(text: str, start: int, end: int, kind: str, *, tight: bool) -
     return tight and len(value) >= 4 and (value.isdigit() or (is_word(value) and _ends_clause(text, end)))  # noqa: PLR2004 (a PIN, a short word)
 
 
-def _by_form(text: str) -> Iterator[Match]:
+def _headers(text: str) -> Iterator[Match]:
     for match in _HEADER.finditer(text):
         value = match.group("plain")
-        if not is_placeholder(value) and (
-            has_digit(value) or (len(value) >= 2 * _MIN_TOKEN and not is_word(value))
-        ):
+        if not is_placeholder(value):
             start, end = _trimmed(text, *match.span("plain"), quoted=False)
-            if _is_bearer(match, value):
+            if _is_header(text, match.start()) or _is_bearer(match, value):
                 yield secret("authorization", start, end, priority=1)
-    for pattern in (_USER_FLAG, _SSHPASS, _IDENTIFIED_BY, _NETRC):
+
+
+def _by_form(text: str) -> Iterator[Match]:
+    for pattern in (_USER_FLAG, _SSHPASS, _IDENTIFIED_BY, _NETRC, _PIPED, _CLIENT):
         for match in pattern.finditer(text):
             if not is_placeholder(match.group("plain")):
                 yield secret("password", *match.span("plain"))
+    for match in _REVERSED.finditer(text):
+        if _is_strong(match.group("plain")):
+            yield secret("password", *match.span("plain"))
     for match in _COOKIE.finditer(text):
         if looks_random(match.group("plain")) or is_hash(match.group("plain")):
             yield secret("session", *match.span("plain"))
 
 
+def _is_header(text: str, start: int) -> bool:
+    return text[max(0, start - 20) : start].lower().rstrip(" :\"'").endswith("authorization")
+
+
 def _is_bearer(match: re.Match[str], value: str) -> bool:
+    if not has_digit(value) and (len(value) < 2 * _MIN_TOKEN or is_word(value)):
+        return False
     # "basic auth2" and "digest sha256:…" are prose; a header's value is longer or mixed.
     if match.group("scheme").lower() == "bearer":
         return len(value) >= _MIN_TOKEN and not _VERSION.match(value)

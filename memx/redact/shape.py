@@ -11,7 +11,8 @@ from memx.redact.pattern import Pattern
 _HEX = Pattern(r"(?:0x)?[0-9a-fA-F]{7,128}\Z")
 _UUID = Pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _LABELLED_HASH = Pattern(
-    r"(?:sha(?:1|224|256|384|512)|md5|blake[23][bs]?|h1)[-:=][A-Za-z0-9+/=_-]+\Z", re.IGNORECASE
+    r"(?:[A-Za-z]{1,16}[0-9]{0,2}[-_./:])+[0-9a-f]{32,128}\Z|(?:sha(?:1|224|256|384|512)|md5|blake[23][bs]?|h1)[-:=][A-Za-z0-9+/=_-]+\Z",
+    re.IGNORECASE,
 )
 _FILLER = Pattern(r"(?:[xX*.•●?#_-]|0(?=0*\Z)|\\u2022)+\Z")
 _VARIABLE = Pattern(r"[$%@]|\{\{|\$\{|<[^>]*>?|\[[A-Za-z_ -]+\]|\{[A-Za-z_.]+\}")
@@ -23,7 +24,7 @@ _NAMES_A_SECRET = Pattern(_NAMES, re.IGNORECASE)
 _PLACEHOLDER_START = Pattern(
     r"(?:your|my|the|a|an|some|any|insert|replace|enter|put|add|change|fake"
     r"|dummy|sample|example|placeholder|todo|fixme|redacted|masked|hidden|test|foo|bar)"
-    r"(?:[-_. ]|(?<=[a-z])(?=[A-Z])|\Z)",
+    r"(?:[-_. ]|(?-i:(?<=[a-z])(?=[A-Z]))|\Z)",
     re.IGNORECASE,
 )
 _PLAIN_VALUES = frozenset(
@@ -110,7 +111,7 @@ def entropy(token: str) -> float:
 
 
 _RANDOM_LENGTH = 16
-_RANDOM_BITS = 3.0
+_RANDOM_BITS = 2.6
 _DENSE_LENGTH = 24
 
 

@@ -108,6 +108,13 @@ SECRETS = [
     ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----", "MIIEow"),
     ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk", "b3BlbnNzaC1rZXk"),
     ("see ACME-4711", "ACME-4711"),
+    ("the password was changed to Winter2024!", "Winter2024"),
+    ("hunter2 is the password", "hunter2"),
+    ("DB_PASS=abc", "abc"),
+    ("password: admin", "admin"),
+    ("password -> hunter2", "hunter2"),
+    ("mysql -uroot -phunter2 shop", "hunter2"),
+    ("echo hunter2 | sudo -S ls", "hunter2"),
 ]
 
 
@@ -167,6 +174,9 @@ HARMLESS = [
     "postgres://user:password@localhost/db, https://user:${TOKEN}@github.com/a/b",
     "/home and /Users/Shared/x, https://example.com/home/alice",
     "Authorization: Bearer $TOKEN, Bearer token, basic auth",
+    "cache-key: v1-linux-4f2c1e9b7d3a5c8e6f1029384756aabbccddeeff, trace_id=4bf92f3577b34da6a3ce929d0e0e4736",
+    "idempotency key 01ARZ3NDEKTSV4RRFFQ69G5FAV, pod auth-service-7d9f8b6c5d-x2k4q",
+    "tests pass: 120, --- PASS: TestFoo (0.00s), PWD=/srv/app, the key insight: use pnpm@9",
     "kubectl get secret my-app-secret -o yaml, secretKeyRef: name",
 ]
 
