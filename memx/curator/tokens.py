@@ -23,6 +23,7 @@ _HAN_CHARACTER_WEIGHT = 0.45
 _PREFIX = 5
 _CACHE_TEXTS = 8192
 _RIGHT_BEFORE = 2  # characters between a turning word and the number it turns
+_KANA_TAIL = 6  # kana of a word after its last Han character that a search may read
 _LONGEST_TEXT = 4000  # characters looked at; a lesson is a few sentences
 
 _L = "A-Za-zÀ-ÖØ-öø-ÿ"
@@ -444,7 +445,7 @@ class _Reader:
     def _cjk(self, raw: str, start: int, end: int) -> None:
         """Cut a run without spaces at known words; what lies between stays whole."""
         at = start
-        stop = min(len(self.text), end + 3)  # a Japanese word may end in kana
+        stop = min(len(self.text), end + _KANA_TAIL)  # a Japanese word may end in kana
         while at < end:
             match = words.word_pattern(self.lang).search(self.text, at, stop)
             if match is None or match.start() >= end:
