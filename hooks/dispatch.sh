@@ -1,16 +1,16 @@
 #!/bin/sh
 # memx hook: written by `memx hooks install`, taken away by `memx hooks uninstall`.
 # A hook that was here before runs first and its refusal counts; memx itself never stops git.
-hook='@HOOK@'
+hook='@HOOK@' root='@ROOT@' git_dir=${GIT_DIR:-.git}
 python='@PYTHON@'
-root='@ROOT@'
 legacy="${0%/*}/$hook.memx-legacy"
-input=''
-[ "$hook" != post-rewrite ] || input=$(cat)
+input=$([ "$hook" != post-rewrite ] || cat)
 if [ -x "$legacy" ]; then
   if [ -n "$input" ]; then printf '%s\n' "$input" | "$legacy" "$@"; else "$legacy" "$@"; fi || exit $?
 fi
-if [ ! -d .memx ] || [ -n "$MEMX_HOOK" ]; then exit 0; fi
+if [ ! -d .memx ] || [ -n "$MEMX_HOOK" ] || [ "$hook:$3" = post-checkout:0 ]; then exit 0; fi
+case $hook in post-[ac]*) # a replayed commit is no news, post-rewrite catches up once
+  if [ -d "$git_dir/rebase-merge" ] || [ -f "$git_dir/rebase-apply/rebasing" ]; then exit 0; fi ;; esac
 run='import sys; sys.path.append(sys.argv[1]); from memx.entry.hook import main; sys.exit(main(sys.argv[2:]))'
 if [ -x "$python" ] && [ -f "$root/memx/entry/hook.py" ]; then
   printf '%s\n' "$input" | "$python" -EPc "$run" "$root" "$hook" "$@"

@@ -311,11 +311,16 @@ def test_session_of_an_agent_is_distilled_after_a_commit(
 
 
 def test_rebase_of_many_commits_teaches_nothing_twice(hooked_repo: GitRepo) -> None:
-    """Twenty-five replayed commits cost no candidate and end with one catch-up."""
+    """Replayed commits cost no candidate and end with one catch-up, whether in front or in the background."""
     hooked_repo.git("checkout", "-q", "-b", "side")
     hooked_repo.commit(lesson_message("alpha"), {"s.txt": "0\n"})
+    feed = ["blob\nmark :1\ndata 1\nx\n"]
     for number in range(24):
-        hooked_repo.commit(f"Step {number}", {"s.txt": f"{number}\n"})
+        text = f"commit refs/heads/side\ncommitter C <c@x> {1_700_100_000 + number} +0000\n"
+        start = "from refs/heads/side^0\n" if number == 0 else ""
+        feed.append(f"{text}data {len(f'Step {number}')}\nStep {number}\n{start}M 100644 :1 s{number}.txt\n")
+    hooked_repo.git("fast-import", "--quiet", "--force", stdin="".join(feed).encode())
+    hooked_repo.git("reset", "-q", "--hard")
     hooked_repo.git("checkout", "-q", "main")
     hooked_repo.commit("Ahead", {"m.txt": "1\n"})
     hooked_repo.git("rebase", "-q", "main", "side")
