@@ -64,9 +64,8 @@ def language(row: dict[str, str]) -> str:
 def share(name: str, hits: list[bool], aim: str) -> None:
     """Print one rate with its upper bound."""
     count, total = sum(hits), len(hits)
-    print(
-        f"{name:52} {count:4}/{total:<4} {100 * count / max(total, 1):5.1f} %   95 % upper {100 * upper_bound(count, total):5.1f} %   aim {aim}"
-    )
+    rate, upper = 100 * count / max(total, 1), 100 * upper_bound(count, total)
+    print(f"{name:52} {count:4}/{total:<4} {rate:5.1f} %   95 % upper {upper:5.1f} %   aim {aim}")
 
 
 def report(rows: list[dict[str, str]], verdicts: list[Verdict], near: list[float]) -> None:
@@ -107,15 +106,14 @@ def curve(rows: list[dict[str, str]], verdicts: list[Verdict], near: list[float]
     """Print what a bare threshold would merge: raw cosine against calibrated similarity, without the gate."""
     kinds = np.array([row["relation"] for row in rows])
     scores = {"raw cosine": np.array(near), "calibrated": np.array([v.similarity for v in verdicts])}
-    print("\nthreshold  score        duplicates above  contradictions above  distinct_near above  precision")
+    print("\nthreshold score         duplicates above contradictions above distinct_near above   precision")
     for limit in (0.5, 0.6, 0.7, 0.8, 0.9):
         for name, values in scores.items():
             above = [float((values[kinds == kind] >= limit).mean()) for kind in RELATIONS[:3]]
             taken = values >= limit
             precision = float((kinds[taken] == "duplicate").mean()) if taken.any() else 1.0
-            print(
-                f"{limit:9} {name:12} {100 * above[0]:16.1f}% {100 * above[1]:20.1f}% {100 * above[2]:19.1f}% {100 * precision:9.1f}%"
-            )
+            shares = "".join(f"{100 * value:19.1f}%" for value in (*above, precision))
+            print(f"{limit:9} {name:12}{shares}")
 
 
 def speed(rows: list[dict[str, str]], near: list[float]) -> None:

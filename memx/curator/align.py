@@ -7,6 +7,8 @@ Japanese text between known words aligns by shared pairs of characters.
 
 from __future__ import annotations
 
+import itertools
+
 from memx.curator.tokens import HARD, Analysis, Unit
 from memx.record import record
 
@@ -55,7 +57,7 @@ def align(a: Analysis, b: Analysis) -> Alignment:
         tuple((i, partner) for i, (partner, _) in enumerate(to_b) if partner >= 0),
         tuple(a.units[place] for place in left_a),
         tuple(b.units[place] for place in left_b),
-        _swaps(a, b, to_b, to_a, left_a, left_b),
+        _swaps(a, b, to_b, left_a, left_b),
         _in_order(to_b, len(b.units)) if len(a.units) <= len(b.units) else _in_order(to_a, len(a.units)),
     )
 
@@ -147,7 +149,7 @@ def _in_order(partners: list[tuple[int, float]], _other: int) -> float:
     places = [place for place, _ in partners]
     if len(places) < 2:  # noqa: PLR2004 (no neighbours)
         return 0.0
-    steps = sum(left >= 0 and right == left + 1 for left, right in zip(places, places[1:], strict=False))
+    steps = sum(left >= 0 and right == left + 1 for left, right in itertools.pairwise(places))
     return steps / (len(places) - 1)
 
 
@@ -155,7 +157,6 @@ def _swaps(
     a: Analysis,
     b: Analysis,
     to_b: list[tuple[int, float]],
-    to_a: list[tuple[int, float]],
     left_a: list[int],
     left_b: list[int],
 ) -> tuple[Swap, ...]:
@@ -206,7 +207,7 @@ def family_differences(a: Analysis, b: Analysis) -> dict[str, tuple[str, str]]:
     for family, members in a.facts.items():
         others = b.facts.get(family)
         if others and not members & others:
-            found[family] = (sorted(members)[0], sorted(others)[0])
+            found[family] = (min(members), min(others))
     return found
 
 

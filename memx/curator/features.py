@@ -6,6 +6,7 @@ They are symmetric in the two texts. Both calibrated models (`similarity`,
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from memx.curator.align import Alignment, Swap, align, family_differences, hard_differences, opposite
@@ -83,7 +84,9 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
     turned, along = _stances(a, b, alignment)
     axes = tuple(sorted(axis for axis, sign in a.axes.items() if sign and b.axes.get(axis) == -sign))
     swaps = tuple(
-        swap for swap in alignment.swaps if _is_name_swap(swap, alignment.in_order, a.lang == b.lang)
+        swap
+        for swap in alignment.swaps
+        if _is_name_swap(swap, alignment.in_order, is_one_language=a.lang == b.lang)
     )
     against = sum(unit.weight for unit, _ in turned)
     share = against / (against + along) if against else 0.0
@@ -113,14 +116,14 @@ def _vector(
     shared_values = sum(a.units[i].kind in _QUANTITY for i, _ in alignment.partners)
     others = len(swaps) + len(hard) + len(families)
     names = min(_name_count(alignment.left_a), _name_count(alignment.left_b))
-    loose = sum(not (swap in swaps) and swap.a.kind not in _QUANTITY for swap in alignment.swaps)
+    loose = sum(swap not in swaps and swap.a.kind not in _QUANTITY for swap in alignment.swaps)
     return (
         min(overlap_a, overlap_b),
         max(overlap_a, overlap_b),
         alignment.in_order,
         min(shared_hard, _MOST),
         min(abs(left_hard_a - left_hard_b), _MOST),
-        min(min(left_hard_a, left_hard_b), _MOST),
+        min(left_hard_a, left_hard_b, _MOST),
         float(len(families)),
         min(len(swaps), _MOST),
         min(loose, _MOST),
@@ -169,7 +172,7 @@ def _order_turned(a: Analysis, b: Analysis, alignment: Alignment) -> float:
     if not (a.tells_sequence and b.tells_sequence):
         return 0.0
     places = [j for i, j in alignment.partners if a.units[i].weight > 0.4]  # noqa: PLR2004 (no light words)
-    steps = [right > left for left, right in zip(places, places[1:], strict=False)]
+    steps = [right > left for left, right in itertools.pairwise(places)]
     return 1 - sum(steps) / len(steps) if steps else 0.0
 
 
@@ -194,7 +197,7 @@ def _value_differences(alignment: Alignment) -> tuple[tuple[Unit, Unit], ...]:
     return tuple(found)
 
 
-def _is_name_swap(swap: Swap, in_order: float, is_one_language: bool) -> bool:
+def _is_name_swap(swap: Swap, in_order: float, *, is_one_language: bool) -> bool:
     kinds = {swap.a.kind, swap.b.kind}
     if kinds & set(_QUANTITY) or opposite(swap.a, swap.b):
         return False

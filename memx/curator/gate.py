@@ -7,12 +7,12 @@ hardly sees any of them. The gate answers with readable reasons.
 from __future__ import annotations
 
 from memx.curator.align import opposite
-from memx.curator.features import Comparison
 from memx.curator.words import opposites
 from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memx.curator.features import Comparison
     from memx.curator.tokens import Unit
 
 OPPOSING = frozenset({"value", "negation", "opposite"})

@@ -9,8 +9,8 @@ the merges finds nothing.
 
 from __future__ import annotations
 
-from memx.curator.judge import judge_comparison
 from memx.curator.features import compare
+from memx.curator.judge import judge_comparison
 from memx.curator.tokens import analyse
 from memx.record import record
 

@@ -6,6 +6,7 @@ align.py. Pure, bounded memory of recent texts.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from functools import lru_cache
@@ -150,7 +151,7 @@ def _cut_clauses(text: str, lang: str) -> list[_Clause]:
     else:
         marks = sorted({*marks, *(start for start, _, kinds in hits if kinds & {"reason", "else"})})
     clauses = []
-    for start, end in zip(marks, marks[1:], strict=False):
+    for start, end in itertools.pairwise(marks):
         inside = [hit for hit in hits if start <= hit[0] < end]
         clauses.append(_clause(text, start, end, inside, lang))
     return clauses
@@ -422,7 +423,7 @@ class _Reader:
         kind = "word"
         if is_code:
             kind = "code"
-        elif not family and (len(raw) > 1 and raw.isupper() or self._is_proper(raw, start)):
+        elif not family and ((len(raw) > 1 and raw.isupper()) or self._is_proper(raw, start)):
             kind = "name"
         weight = _LIGHT_WEIGHT if kind == "word" and named and named[0] in words.light_concepts() else None
         keys = (key, *("=" + n for n in named))
@@ -436,13 +437,13 @@ class _Reader:
         before = self.text[:start].rstrip(" `\"'(")
         return bool(before) and before[-1] not in ".!?:;\n"
 
-    def _on_kata(self, raw: str, start: int, end: int) -> None:
-        self._cjk(raw, start, end)
+    def _on_kata(self, _raw: str, start: int, end: int) -> None:
+        self._cjk(start, end)
 
-    def _on_han(self, raw: str, start: int, end: int) -> None:
-        self._cjk(raw, start, end)
+    def _on_han(self, _raw: str, start: int, end: int) -> None:
+        self._cjk(start, end)
 
-    def _cjk(self, raw: str, start: int, end: int) -> None:
+    def _cjk(self, start: int, end: int) -> None:
         """Cut a run without spaces at known words; what lies between stays whole."""
         at = start
         stop = min(len(self.text), end + _KANA_TAIL)  # a Japanese word may end in kana
