@@ -132,5 +132,7 @@ def test_every_command_and_parameter_has_help(group: str, command: Command) -> N
 @given(st.lists(st.text(max_size=8), max_size=6))
 def test_any_words_never_raise(words: list[str]) -> None:
     """Whatever is typed, parsing answers with values or with None."""
-    for command in (dict(zip(NAMES, (c for _, c in COMMANDS), strict=True))[name] for name in ("search", "add")):
+    for command in (
+        dict(zip(NAMES, (c for _, c in COMMANDS), strict=True))[name] for name in ("search", "add")
+    ):
         parse(command, words)
