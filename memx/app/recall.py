@@ -23,12 +23,13 @@ def recall(project: Project, request: SearchRequest, *, is_counted: bool = True)
     if not os.path.isdir(project.store_root):
         raise StoreError("no store here", hint="memx init", path=project.store_root)
     index, problem = open_index(project)
+    snapshot = index.snapshot(fresh=request.fresh)
     answer = search(
         request,
-        [SearchStore(index, project.store_root, project.journal.pending())],
+        [SearchStore(index, project.store_root, project.journal.pending(), snapshot)],
         config=project.config,
         now=project.now,
-        viewer=make_viewer(project, scopes=index.snapshot().scopes),
+        viewer=make_viewer(project, scopes=snapshot.scopes),
         vector_problem=problem,
     )
     if is_counted and answer.hits:

@@ -51,11 +51,15 @@ class SearchRequest:
 
 @record
 class SearchStore:
-    """A store that is searched: its index, its folder, and pending recalls from its journal."""
+    """A store that is searched: its index, its folder, and pending recalls from its journal.
+
+    `snapshot`: one that the caller has taken already, so that files are not checked twice.
+    """
 
     index: Index
     root: str
     pending: Mapping[str, int] = {}
+    snapshot: Snapshot | None = None
 
 
 @record
@@ -143,11 +147,13 @@ def search(
     the reason when the indexes have no vectors; `drifted` holds ids whose
     anchors are known to have moved; `engines` replaces the four layers. Raises UsageError for a blank query or an unknown filter.
     """
-    asked = _Search(request, stores, config, now, viewer, vector_problem, engines, drifted)
+    asked = Searching(request, stores, config, now, viewer, vector_problem, engines, drifted)
     return asked.answer()
 
 
-class _Search:
+class Searching:
+    """One question on its way: snapshots, ranking, answer."""
+
     def __init__(
         self,
         request: SearchRequest,
@@ -155,29 +161,44 @@ class _Search:
         config: Config,
         now: float,
         viewer: Viewer,
-        vector_problem: str,
-        engines: Engines | None,
-        drifted: frozenset[str],
+        vector_problem: str = "",
+        engines: Engines | None = None,
+        drifted: frozenset[str] = frozenset(),
     ) -> None:
+        """Check the request; raises UsageError."""
         check_request(request)
         self._request = request
         self._stores = stores
         self._config = config
         self._now = now
-        self._viewer = request_viewer(request, viewer)
+        self.viewer = request_viewer(request, viewer)
         self._engines = engines or default_engines(make_vector_searcher([store.index for store in stores]))
         self._vector_problem = vector_problem or "there are no vectors"
         self._drifted = drifted
         self._analyser: Analyser = stores[0].index.analyser if stores else _bare_analyser()
 
+    def with_request(self, request: SearchRequest) -> Searching:
+        """Return the same search for another request."""
+        return Searching(
+            request,
+            self._stores,
+            self._config,
+            self._now,
+            self.viewer,
+            self._vector_problem,
+            self._engines,
+            self._drifted,
+        )
+
     def answer(self) -> SearchAnswer:
+        """Return the whole answer."""
         snapshots, ranking = self._ranking(fresh=self._request.fresh)
         if any(s.checks_hits for s in snapshots) and self._has_stale(snapshots, ranking):
             snapshots, ranking = self._ranking(fresh=True)
         hits, tokens = self._hits(snapshots, ranking)
         return SearchAnswer(
             self._request.query,
-            scope_of(self._viewer),
+            scope_of(self.viewer),
             hits,
             self._degraded(snapshots, ranking),
             tuple(problem for snapshot in snapshots for problem in snapshot.problems),
@@ -190,26 +211,40 @@ class _Search:
         )
 
     def _ranking(self, *, fresh: bool) -> tuple[list[Snapshot], Ranking]:
-        snapshots = [store.index.snapshot(fresh=fresh) for store in self._stores]
+        snapshots = self.snapshots(fresh=fresh)
         try:
             return snapshots, self._rank(snapshots)
         except IndexUnavailableError:
             snapshots = [store.index.recover() for store in self._stores]
             return snapshots, self._rank(snapshots)
 
+    def ranking(self) -> Ranking:
+        """Return the ranked hits without texts being fitted to the budget."""
+        return self._ranking(fresh=False)[1]
+
+    def snapshots(self, *, fresh: bool) -> list[Snapshot]:
+        """Return what the stores hold now; snapshots that were given are used as they are."""
+        return [
+            store.snapshot if store.snapshot is not None and not fresh else store.index.snapshot(fresh=fresh)
+            for store in self._stores
+        ]
+
     def _rank(self, snapshots: Sequence[Snapshot]) -> Ranking:
         request = self._request
-        generator = Generator(
+        return self.generator(snapshots).rank(request.query, path=request.path, limit=request.max_results)
+
+    def generator(self, snapshots: Sequence[Snapshot]) -> Generator:
+        """Return the generator for these snapshots."""
+        return Generator(
             snapshots,
             self._analyser,
             self._config.generator,
-            self._viewer,
+            self.viewer,
             self._engines,
             now=self._now,
             decay=self._decay,
-            filters=request_filters(request),
+            filters=request_filters(self._request),
         )
-        return generator.rank(request.query, path=request.path, limit=request.max_results)
 
     def _decay(self, bullet: PackedBullet) -> float:
         return weight(
@@ -246,12 +281,13 @@ class _Search:
     def _hits(self, snapshots: Sequence[Snapshot], ranking: Ranking) -> tuple[tuple[Hit, ...], int]:
         texts = fit([s.bullet.text for s in ranking.hits], self._config.generator, self._request.token_budget)
         hits = tuple(
-            replace(self._hit(scored, snapshots), text=fitted.text, truncated=fitted.truncated)
+            replace(self.hit(scored, snapshots), text=fitted.text, truncated=fitted.truncated)
             for scored, fitted in zip(ranking.hits, texts, strict=False)
         )
         return hits, sum(fitted.tokens for fitted in texts)
 
-    def _hit(self, scored: Scored, snapshots: Sequence[Snapshot]) -> Hit:
+    def hit(self, scored: Scored, snapshots: Sequence[Snapshot]) -> Hit:
+        """Return a scored bullet with its whole text."""
         bullet = scored.bullet
         return Hit(
             id=bullet.id,
@@ -278,7 +314,7 @@ class _Search:
             created=bullet.created,
             archived=bullet.archived,
             conflicts_with=bullet.conflicts_with,
-            superseded=any(snapshot.with_facet(f"supersedes:{bullet.id}", 1) for snapshot in snapshots),
+            superseded=any(snapshot.count("facet", f"supersedes:{bullet.id}") for snapshot in snapshots),
             drifted=bullet.id in self._drifted,
         )
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memx.index.packed import PackedBullet
     from memx.index.snapshot import Snapshot
 
-CANDIDATES = 60
+CANDIDATES = 40
 """How many bullets are taken by words, and as many by meaning, before they are scored."""
 
 RELEVANCE_CUT = 0.9

@@ -65,7 +65,7 @@ def make_query(
     text: str, analyser: Analyser, count: Callable[[str, str], int], size: int, *, path: str = ""
 ) -> Query:
     """Analyse a query; `count(view, term)` and `size` are those of the index."""
-    terms = tuple(map(_with_synonyms, analyser.terms(text)))
+    terms = tuple(_with_synonyms(term, analyser) for term in analyser.terms(text))
     exact, _, _ = analyser.views(text)
     weighted = tuple(_weigh(term, count, size) for term in terms)
     return Query(text, exact, weighted, _names(text, weighted, count), path)
@@ -83,9 +83,12 @@ def _weigh(term: Term, count: Callable[[str, str], int], size: int) -> WeightedT
     return WeightedTerm(term, weight, is_stopword, may_be_misspelt)
 
 
-def _with_synonyms(term: Term) -> Term:
+def _with_synonyms(term: Term, analyser: Analyser) -> Term:
     others = synonyms(term.exact) if term.kind == WORD else ()
-    return replace(term, stems=(*term.stems, *others)) if others else term
+    if not others:
+        return term
+    stems = [stem for name in others for other in analyser.terms(name)[:1] for stem in other.stems]
+    return replace(term, stems=tuple(dict.fromkeys((*term.stems, *stems))))
 
 
 def _names(text: str, terms: tuple[WeightedTerm, ...], count: Callable[[str, str], int]) -> tuple[str, ...]:

@@ -11,9 +11,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memx.index.manifest import FileState
+    from collections.abc import Sequence
 
     Stat = tuple[int, int, int, int]
     Stamp = tuple[tuple[str, int, int, int], ...]
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
 STAT_ALL_LIMIT = 2_000
 FOLDERS = ("bullets", "archive")
 SUFFIX = ".md"
+FORMAT_BITS, REGULAR = 0o170000, 0o100000
+"""The kind of a file in st_mode; the module `stat` costs a millisecond."""
 
 RACY_NS = 20_000_000
 """A file that changed this shortly before it was read may change again within one tick of the file
@@ -30,16 +30,36 @@ UNPROVEN = (0, 0, 0, 0)
 
 
 def stat_files(root: str) -> dict[str, Stat]:
-    """Return {path relative to root: (mtime_ns, size, inode, ctime_ns)} of all bullet files."""
+    """Return {path relative to root: (mtime_ns, size, inode, ctime_ns)} of all bullet files.
+
+    Symbolic links are not followed, hidden and temporary files are passed over:
+    as Store.paths does. Every search runs this loop, so it is one plain loop.
+    """
     found: dict[str, Stat] = {}
-    for folder in FOLDERS:
-        for entry in _walk(os.path.join(root, folder)):
-            try:
-                state = entry.stat(follow_symlinks=False)
-            except OSError:
-                continue  # removed while we looked
-            path = os.path.relpath(entry.path, root) if os.sep != "/" else entry.path[len(root) + 1 :]
-            found[path.replace(os.sep, "/")] = _key(state)
+    pending = list(FOLDERS)
+    while pending:
+        folder = pending.pop()
+        try:
+            entries = os.scandir(f"{root}/{folder}")
+        except OSError:
+            continue
+        with entries:
+            for entry in entries:
+                name = entry.name
+                if name[0] == ".":
+                    continue
+                if not name.endswith(SUFFIX):
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(f"{folder}/{name}")
+                    continue
+                try:
+                    s = entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue  # removed while we looked
+                if s.st_mode & FORMAT_BITS == REGULAR:
+                    found[f"{folder}/{name}"] = (s.st_mtime_ns, s.st_size, s.st_ino, s.st_ctime_ns)
+                elif entry.is_dir(follow_symlinks=False):
+                    pending.append(f"{folder}/{name}")
     return found
 
 
@@ -55,27 +75,11 @@ def _key(state: os.stat_result) -> Stat:
     return (state.st_mtime_ns, state.st_size, state.st_ino, state.st_ctime_ns)
 
 
-def _walk(folder: str) -> Iterator[os.DirEntry[str]]:
-    pending = [folder]
-    while pending:
-        try:
-            entries = list(os.scandir(pending.pop()))
-        except OSError:
-            continue
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                pending.append(entry.path)
-            elif entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
-                yield entry
-
-
 def make_stamp(root: str, git_files: Sequence[str]) -> Stamp:
     """Return the states of the store's folders and of git's index and HEAD: about ten stats."""
     paths = [*git_files]
     for folder in FOLDERS:
-        top = os.path.join(root, folder)
+        top = f"{root}/{folder}"
         paths.append(top)
         try:
             with os.scandir(top) as entries:
@@ -101,8 +105,8 @@ def now_ns() -> int:
 
 
 def difference(
-    known: dict[str, FileState], found: dict[str, Stat]
+    known: dict[str, Stat], found: dict[str, Stat]
 ) -> tuple[list[str], list[str]]:
     """Return (paths whose content may be new, paths that are gone), each sorted."""
-    suspects = [path for path, state in found.items() if path not in known or known[path][0] != state]
+    suspects = [path for path, state in found.items() if known.get(path) != state]
     return sorted(suspects), sorted(known.keys() - found.keys())

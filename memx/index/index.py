@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from memx.index.freshness import Stat
     from memx.index.lexical import LexicalIndex
-    from memx.index.manifest import FileState
     from memx.index.packed import PackedBullet
     from memx.index.vectors import Vectors
     from memx.model import Bullet
@@ -68,11 +67,15 @@ class RefreshOutcome:
 
 @record
 class Changes:
-    """What differs between the files and a generation: `files` is the new table, `bullets` the new ones."""
+    """What differs between the files and a generation; `stats` and `digests` are the new tables.
+
+    `touched`: something has to be written, if only a stat.
+    """
 
     bullets: tuple[PackedBullet, ...]
     gone: tuple[str, ...]
-    files: dict[str, FileState]
+    stats: dict[str, Stat]
+    digests: dict[str, bytes]
     problems: tuple[Problem, ...]
     touched: bool
 
@@ -135,8 +138,7 @@ class Index:
                 lexical = self._open_lexical(generation)
                 due = time.time() - head.checked > FULL_CHECK_SECONDS or not self._is_embedded(head)
                 return Snapshot(lexical, head.scopes, head.problems, check_due=due, checks_hits=True)
-        files = manifest.load_files(generation)
-        changes = self._changes(files, head)
+        changes = self._changes(generation, head)
         if not changes.touched:
             lexical = self._open_lexical(generation)
             if stamp is not None:
@@ -162,7 +164,7 @@ class Index:
         )
 
     def _from_files(self) -> Snapshot:
-        changes = self._changes({}, None)
+        changes = self._changes(None, None)
         scopes = tuple(sorted({bullet.scope for bullet in changes.bullets}))
         index = self._in_memory(changes.bullets)
         return Snapshot(index, scopes, changes.problems, check_due=True, degraded=_why_not_tantivy())
@@ -183,7 +185,6 @@ class Index:
         """Bring the index up to date; None when another process is at it and `wait` is False."""
         try:
             generation, head = self._open_manifest()
-            files = manifest.load_files(generation)
             lexical = self._open_lexical(generation)
         except IndexUnavailableError:
             return self.rebuild(wait=wait)
@@ -191,7 +192,7 @@ class Index:
             # An interrupted or impossible embedding is made up for, whatever the files say.
             head = replace(head, fingerprint=self._embedded(lexical.everything()))
         stamp = freshness.make_stamp(self._place.root, self._place.git_files)
-        changes = self._changes(files, head)
+        changes = self._changes(generation, head)
         if not changes.touched:
             self._remember_stamp(generation, head, stamp)
         elif not self._apply(generation, head, changes, wait=wait):
@@ -213,12 +214,12 @@ class Index:
         name = manifest.next_generation(self._place.cache_dir)
         folder = os.path.join(self._place.cache_dir, name)
         stamp = freshness.make_stamp(self._place.root, self._place.git_files)
-        changes = self._changes({}, None)
+        changes = self._changes(None, None)
         try:
             os.makedirs(os.path.join(folder, manifest.LEXICAL))
             index = lexical.LexicalIndex.create(os.path.join(folder, manifest.LEXICAL))
             index.apply(changes.bullets, bulk=True)
-            manifest.save_files(folder, changes.files)
+            _save_tables(folder, changes)
             head = Head(lexical.TANTIVY_VERSION, lexical.SCHEMA_VERSION, stamp, time.time())
             head = replace(head, fingerprint=self._embedded(changes.bullets))
             manifest.save_head(folder, _with_changes(head, changes))
@@ -238,7 +239,7 @@ class Index:
                 if changes.paths:
                     lexical = self._open_lexical(generation)
                     lexical.apply(changes.bullets, sorted(changes.paths))
-                manifest.save_files(generation, changes.files)
+                _save_tables(generation, changes)
                 fingerprint = self._embedded(changes.bullets) and head.fingerprint
                 head = replace(head, stamp=stamp, checked=time.time(), fingerprint=fingerprint)
                 manifest.save_head(generation, _with_changes(head, changes))
@@ -281,34 +282,50 @@ class Index:
         opened: LexicalIndex = _load_lexical().LexicalIndex.open(folder)
         return opened
 
-    def _changes(self, known: dict[str, FileState], head: Head | None) -> Changes:
+    def _changes(self, generation: str | None, head: Head | None) -> Changes:
+        """Compare the files with a generation; None: with nothing, so all files are new."""
         read_ns = freshness.now_ns()
+        known = manifest.load_table(generation, manifest.FILES) if generation else {}
         found = freshness.stat_files(self._place.root)
+        if found == known and head is not None:
+            return Changes((), (), known, {}, head.problems, touched=False)
+        digests = manifest.load_table(generation, manifest.DIGESTS) if generation else {}
+        return self._read_changes(known, found, digests, head.problems if head else (), read_ns)
+
+    def _read_changes(
+        self,
+        known: dict[str, Stat],
+        found: dict[str, Stat],
+        digests: dict[str, bytes],
+        problems: tuple[Problem, ...],
+        read_ns: int,
+    ) -> Changes:
         suspects, gone = freshness.difference(known, found)
+        broken = {problem.path: problem for problem in problems if problem.path in found}
         bullets: list[PackedBullet] = []
-        files = {path: state for path, state in known.items() if path in found}
-        problems = {problem.path: problem for problem in (head.problems if head else ()) if problem.path in found}
+        stats = dict(found)
         for path in suspects:
             data = self._read(path)
             if data is None:
                 gone.append(path)
-                files.pop(path, None)
+                stats.pop(path)
                 continue
+            stats[path] = freshness.proven(found[path], read_ns)
             digest = _digest(data)
-            state = (freshness.proven(found[path], read_ns), digest)
-            is_same = path in known and known[path][1] == digest
-            files[path] = state
-            if is_same:
+            if digests.get(path) == digest:
                 continue
-            problems.pop(path, None)
+            digests[path] = digest
+            broken.pop(path, None)
             try:
                 bullets.append(self._pack(path, data, found[path]))
             except FrontMatterError as error:
-                problems[path] = Problem(error.message, path, error.line, error.hint or "")
+                broken[path] = Problem(error.message, path, error.line, error.hint or "", "front-matter")
                 gone.append(path)
-        touched = files != known or bool(gone)
+        for path in digests.keys() - stats.keys():
+            del digests[path]
+        reported = tuple(broken[path] for path in sorted(broken))
         return Changes(
-            tuple(bullets), tuple(sorted(gone)), files, tuple(problems[path] for path in sorted(problems)), touched
+            tuple(bullets), tuple(sorted(gone)), stats, digests, reported, touched=stats != known or bool(gone)
         )
 
     def _read(self, path: str) -> bytes | None:
@@ -373,10 +390,16 @@ def _digest(data: bytes) -> bytes:
     return sha256(data).digest()[:16]
 
 
+def _save_tables(generation: str, changes: Changes) -> None:
+    # Stats last: digests that are newer than the stats only make the next check read a file again.
+    manifest.save_table(generation, manifest.DIGESTS, changes.digests)
+    manifest.save_table(generation, manifest.FILES, changes.stats)
+
+
 def _with_changes(head: Head, changes: Changes) -> Head:
     scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
     return replace(
-        head, file_count=len(changes.files), scopes=tuple(sorted(scopes)), problems=changes.problems
+        head, file_count=len(changes.stats), scopes=tuple(sorted(scopes)), problems=changes.problems
     )
 
 

@@ -28,7 +28,9 @@ class LinearIndex:
         return len(self._bullets)
 
     def count(self, view: str, term: str) -> int:
-        """Return how many bullets hold a term."""
+        """Return how many bullets hold a term of a view, or a facet."""
+        if view == "facet":
+            return sum(term in bullet.facets for bullet in self._bullets)
         needle = f" {term} "
         return sum(needle in getattr(bullet, view) for bullet in self._bullets)
 

@@ -3,9 +3,10 @@
     cache_dir/CURRENT            "gen-3\n": swapped by one rename
     cache_dir/gen-3/lexical/     tantivy's files
     cache_dir/gen-3/head         Head: small, read by every search
-    cache_dir/gen-3/files        {path: FileState}: read when files are checked
+    cache_dir/gen-3/files        {path: stat}: read when files are checked
+    cache_dir/gen-3/digests      {path: digest}: read when a stat differs
 
-Both files are marshalled values behind a checksum. A generation is written
+The last three are marshalled values behind a checksum. A generation is written
 before its manifest is: after a kill the manifest is older than the index, and
 the same files are merely indexed once more.
 """
@@ -28,8 +29,9 @@ MANIFEST_VERSION = 1
 CURRENT = "CURRENT"
 LEXICAL = "lexical"
 
-FileState = tuple[tuple[int, int, int, int], bytes]
-"""(stat, digest): stat as in PackedBullet, digest the first 16 bytes of the file's SHA-256."""
+FILES = "files"
+DIGESTS = "digests"
+"""Tables of the store's files: stat as in PackedBullet, digest the first 16 bytes of the file's SHA-256."""
 
 
 @record
@@ -111,17 +113,17 @@ def save_head(generation: str, head: Head) -> None:
     )
 
 
-def load_files(generation: str) -> dict[str, FileState]:
-    """Read the states of all files; raises IndexUnavailableError."""
-    files = _load(os.path.join(generation, "files"))
-    if not isinstance(files, dict):
+def load_table(generation: str, name: str) -> dict[str, Any]:
+    """Read one of the tables FILES and DIGESTS; raises IndexUnavailableError."""
+    table = _load(os.path.join(generation, name))
+    if not isinstance(table, dict):
         raise IndexUnavailableError("the index manifest is damaged")
-    return files
+    return table
 
 
-def save_files(generation: str, files: dict[str, FileState]) -> None:
-    """Write the states of all files."""
-    _save(os.path.join(generation, "files"), files)
+def save_table(generation: str, name: str, table: dict[str, Any]) -> None:
+    """Write one of the tables."""
+    _save(os.path.join(generation, name), table)
 
 
 def write_file(path: str, data: bytes) -> None:
