@@ -123,18 +123,19 @@ def _sample_sessions(project: Project, options: Options) -> list[Candidate]:
 
 def _ask(project: Project, candidates: Iterable[Candidate]) -> list[Answered]:
     """Ask two questions in words of the sources that the bullets do not use, and one about something else."""
-    answered: list[Answered] = []
-    spare: list[Answered] = []
-    for candidate, sentence, query in _questions(project, candidates)[:TRIED]:
-        answer = _search(project, query)
-        asked = Answered(query, sentence, candidate.id, answer)
-        found = any(hit.id == candidate.id for hit in answer.hits)
-        (answered if found else spare).append(asked)
-        if len(answered) == QUERIES:
-            break
-    answered = (answered + spare)[:QUERIES]
+    asked = [
+        Answered(query, sentence, candidate.id, _search(project, query))
+        for candidate, sentence, query in _questions(project, candidates)[:TRIED]
+    ]
+    answered = sorted(asked, key=_rank)[:QUERIES]
     nothing = Answered(UNANSWERABLE, "", "", _search(project, UNANSWERABLE))
     return [*answered, nothing]
+
+
+def _rank(asked: Answered) -> int:
+    """Return the place of the expected lesson among the hits; after all of them when it is not there."""
+    ids = [hit.id for hit in asked.answer.hits]
+    return ids.index(asked.expected) if asked.expected in ids else len(ids) + 1
 
 
 def _questions(project: Project, candidates: Iterable[Candidate]) -> list[tuple[Candidate, str, str]]:

@@ -33,11 +33,17 @@ def factors_of(text: str) -> tuple[tuple[str, float], ...]:
 
 
 def describe(text: str) -> Description:
-    """Return a description; the score counts the person's word as full confidence."""
+    """Return a description; the score counts the person's word as full confidence.
+
+    A text that shows neither a name, a value nor a cause says nothing of where
+    it belongs, so it goes to `general`.
+    """
     evidence = gather(segment_prose(text))
     match = lead_match(PatternDetector().detect(evidence), evidence)
     section, kind = classify(text, match.rule, evidence.language)
     scorer, words = KnowledgeScorer(), vocabulary(evidence.language)
-    factors = Factors(1.0, scorer.specificity(text, words), scorer.cause(text, words), 1.0, 1.0)
+    factors = Factors(1.0, scorer.specificity(text, words), scorer.cause(text, words), support=1.0)
+    if not factors.specificity and not factors.cause and not match.support:
+        section, kind = "general", "knowledge"
     tools = tools_of(text)
     return Description(section, kind, scorer.score(factors), tools, entities_of(text), evidence.language)
