@@ -25,6 +25,7 @@ _TRAILER = re.compile(
     r"|^\[pre-commit\.ci\].*$|^\[\w*:?#\d+\]$",
     re.IGNORECASE,
 )
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]*:(?:\s|$)|-{3,}")
 _EXPLICIT = re.compile(r"^(Learned|Gotcha|Decision|Memx):[ \t]*(.*)$", re.IGNORECASE)
 _ITEM = re.compile(r"^(\s*)(?:[-*•+‣▪✓]|\d{1,2}[.)、])\s+(?=\S)")
 _HEADING = re.compile(r"^#{1,6}\s+\S|^\*\*[^*]+\*\*\s*[:：]?$|^[^.。!?！？]{1,60}[:：]$")
@@ -105,12 +106,17 @@ def explicit_lessons(message: str) -> tuple[tuple[str, str], ...]:
         if match:
             lessons.append((match[1].lower(), [match[2]]))
             continued = True
-        elif continued and line[:1] in (" ", "\t") and line.strip():
+        elif continued and _goes_on(line):
             lessons[-1][1].append(line)
         else:
             continued = False
     pairs = ((key, join_lines(lines).strip()) for key, lines in lessons)
     return tuple((key, text) for key, text in pairs if text)
+
+
+def _goes_on(line: str) -> bool:
+    """Say whether a line belongs to the stated lesson above it: people wrap lines, indented or not."""
+    return bool(line.strip()) and (line[:1] in (" ", "\t") or not _KEY.match(line))
 
 
 class _Blocks:
@@ -162,7 +168,7 @@ def _classify_lines(lines: list[str]) -> list[tuple[str, str]]:
                 out.flush()
             after_blank, explicit = True, False
             continue
-        explicit = bool(_EXPLICIT.match(line)) or (explicit and line[:1] in (" ", "\t"))
+        explicit = bool(_EXPLICIT.match(line)) or (explicit and _goes_on(line))
         if not explicit:
             _add_line(out, line, after_blank=after_blank)
         after_blank = False
