@@ -54,20 +54,21 @@ _BOT = re.compile(
 )
 _TICKET = re.compile(r"\bmt#\d+|\bR\d\b|\bPR #?\d+|\bSC\d\b|\bAT\d\b|\bADR-\d+|\bTask \d+", re.IGNORECASE)
 _REFERENCE = re.compile(r"\(#\d+\)|#\d+|https?://\S+")
+_LABEL = re.compile(r"^[*`\"]{0,2}[\w./-]+(?:\(\))?[*`\"]{0,2}\s*[:：] ")
 _ROUTINE_TYPES = frozenset(
     ("chore", "docs", "doc", "style", "test", "tests", "refactor", "build", "ci", "keep")
 )
 
 NAMES = (
-    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "past", "condition", "measure", "decision", "firm",
-    "feature", "maintenance", "testing", "series",
+    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "past", "condition", "firm",
+    "feature", "maintenance", "testing", "series", "negation", "discourse", "docs_words", "general_fact",
     "identifiers", "values", "length", "items", "body", "explained", "hazard_failure", "best_sentence",
-    "mean_sentence", "all_series", "all_maintenance", "all_feature",
-    "fix_title", "feature_title", "routine_title", "maintenance_title", "bot", "tickets", "code_blocks",
+    "mean_sentence", "fluency", "core_discourse", "title_trouble", "title_remedy", "label_items", "crowd", "sequel", "thin", "merge_title", "all_series", "all_maintenance", "all_feature",
+    "fix_title", "feature_title", "routine_title", "maintenance_title", "bot", "tickets",
 )  # fmt: skip
 _CUES = (
-    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "past", "condition", "measure", "decision", "firm",
-    "feature", "maintenance", "testing", "series",
+    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "past", "condition", "firm",
+    "feature", "maintenance", "testing", "series", "negation", "discourse", "docs_words", "general_fact",
 )  # fmt: skip
 _CORE = 3
 """How many sentences, the strongest, are taken for the lesson itself."""
@@ -176,6 +177,7 @@ def _measure(
     length = weight_of(text)
     items = sum(weight_of(s.text) for s in usable if s.kind == ITEM)
     many = len(usable) + 1
+    titled = words.tally(fold(passage.title)) if passage.title else {}
     explained = [bool(c.get("cause") or c.get("hazard")) for c in tallies]
     values = {name: math.log1p(sum(tallies[i].get(name, 0) for i in core)) for name in _CUES}
     values |= {
@@ -190,7 +192,14 @@ def _measure(
         ),
         "best_sentence": strengths[ranked[0]] if ranked else 0.0,
         "mean_sentence": sum(strengths) / many,
-        "code_blocks": float(bool(passage.code)),
+        "fluency": sum(c.get("discourse", 0) + c.get("negation", 0) for c in tallies) / (length / 50 + 1),
+        "core_discourse": sum(tallies[i].get("discourse", 0) for i in core) / (weight_of(core_text) / 50 + 1),
+        "title_trouble": math.log1p(sum(titled.get(n, 0) for n in ("failure", "hazard", "negation"))),
+        "title_remedy": math.log1p(sum(titled.get(n, 0) for n in ("contrast", "firm", "necessity"))),
+        "label_items": sum(bool(_LABEL.match(s.text)) for s in usable) / many,
+        "crowd": math.log1p(max(0, len(usable) - 8)),
+        "sequel": float(any("sequel" in c for c in tallies)),
+        "thin": float(length < 200),  # noqa: PLR2004
         "all_series": math.log1p(sum(c.get("series", 0) for c in tallies)),
         "all_maintenance": sum(c.get("maintenance", 0) for c in tallies) / many,
         "all_feature": sum(c.get("feature", 0) for c in tallies) / many,
@@ -207,6 +216,7 @@ def _title_values(title: str, text: str, words: Vocabulary) -> dict[str, float]:
         ),
         "routine_title": float(kind in _ROUTINE_TYPES or bool(_ROUTINE.match(title))),
         "maintenance_title": float(words.has("maintenance", fold(rest))),
+        "merge_title": float(title.startswith(("Merge ", "Revert "))),
         "bot": float(bool(_BOT.search(text))),
         "tickets": math.log1p(
             len(_TICKET.findall(text)) if "#" in text or "-" in text or " R" in text else 0
@@ -214,6 +224,7 @@ def _title_values(title: str, text: str, words: Vocabulary) -> dict[str, float]:
     }
 
 
+_DISCOURSE_STRENGTH = 0.3
 _STRENGTH = {
     "cause": 1.0, "hazard": 0.8, "failure": 0.9, "remedy": 0.5, "necessity": 0.5, "contrast": 0.4, "firm": 0.8,
     "condition": 0.3, "past": 0.2, "decision": 0.3, "measure": 0.1,
@@ -236,6 +247,7 @@ def sentence_strength(counts: Mapping[str, int], sentence: Sentence, identifiers
         if weight:
             total += weight * (1.0 if count == 1 else 1.4142)
     total += 0.5 * math.log1p(identifiers)
+    total += _DISCOURSE_STRENGTH * math.log1p(counts.get("discourse", 0) + counts.get("negation", 0))
     length = weight_of(sentence.text)
     if length < 40:  # noqa: PLR2004 (too short to hold cause and remedy)
         total *= length / 40

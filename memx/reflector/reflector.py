@@ -9,7 +9,7 @@ from memx.reflector.detector import PatternDetector, lead_match
 from memx.reflector.distiller import BulletDistiller, entities_of
 from memx.reflector.echo import is_injection, strip_echo
 from memx.reflector.episode import split_episodes
-from memx.reflector.features import gather
+from memx.reflector.features import Evidence, gather
 from memx.reflector.language import detect_language, weight_of
 from memx.reflector.rules import Match
 from memx.reflector.scorer import Factors, KnowledgeScorer
@@ -122,6 +122,10 @@ class Reflector:
             )
         return self._passage(segment(message), "commit", origin)
 
+    def _is_slight(self, evidence: Evidence) -> bool:
+        """Tell whether so little is said that only a rule's own words could carry a lesson."""
+        return self._config.min_score > 0 and sum(weight_of(s.text) for s in evidence.usable) <= _SHORT
+
     def _is_hopeless(self, message: str) -> bool:
         """Tell cheaply whether a message is too short for any but a rule's own words, and has none of them."""
         if len(message) > _SHORT:
@@ -210,7 +214,7 @@ class Reflector:
             return _NOTHING
         matches = self._detector.detect(evidence, alone=True)
         worth = self._model(kind).probability(evidence.values)
-        if not matches and 100 * worth < self._config.min_score:
+        if not matches and (100 * worth < self._config.min_score or self._is_slight(evidence)):
             # No score can exceed 100 × worth without a match: the costly rest is not needed.
             return Reflection(rejected=(Rejection("worth", f"worth {worth:.2f}", origin.source),))
         matches += self._detector.detect(evidence, alone=False)
