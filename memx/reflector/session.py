@@ -49,7 +49,7 @@ STRUCTURE = (
     "generality",
 )
 SESSION_NAMES = (
-    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "decision", "firm", "measure", "condition", "feature", "series",
+    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "firm", "condition", "feature", "series", "discourse", "negation", "general_fact", "core_discourse",
     "identifiers", "values", "length", "best_sentence", "mean_sentence", "chatter", *STRUCTURE,
 )  # fmt: skip
 _LEAST_STRENGTH = 0.2
