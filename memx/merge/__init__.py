@@ -110,6 +110,8 @@ def _merge_documents(sides: Sides, labels: tuple[str, str, str], marker_size: in
     mark, opening, closing = (
         _of_three(*(getattr(shell, name) for shell in shells)) for name in ("mark", "opening", "closing")
     )
+    if body and closing and not closing.endswith("\n"):
+        closing += "\n"
     if block or opening:
         parts = Parts(mark, opening or "---\n", block, closing or "---\n", body)
         try:

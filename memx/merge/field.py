@@ -74,9 +74,10 @@ def _stronger(kind: str, ours: str, theirs: str) -> str | None:
     if kind == "flag":
         return max(ours, theirs, key=lambda value: (value.lower() == "true", value))
     try:
-        return max(ours, theirs, key=lambda value: (float(value), value))
+        numbers = (float(ours), float(theirs))
     except ValueError:
         return None
+    return max((numbers[0], ours), (numbers[1], theirs))[1] if all(n * 0 == 0 for n in numbers) else None
 
 
 def _merge_count(key: str, base: str, ours: str, theirs: str) -> str | None:

@@ -172,6 +172,12 @@ def test_comments_and_unknown_keys_survive() -> None:
     )
 
 
+def test_fence_without_line_end_gets_one_before_a_body() -> None:
+    """A file that ends in its closing fence takes the other side's body on a new line."""
+    merged = merge_bullets(b"---\nid: a\n---", b"---\nid: a\n---\nText.\n", b"---\nid: a\npinned: true\n---")
+    assert (merged.data, merged.clean) == (b"---\nid: a\npinned: true\n---\nText.\n", True)
+
+
 def test_windows_line_ends_merge_with_unix_ones() -> None:
     """A side that turned LF into CRLF is no rewrite of everything; its line end is the result's."""
     ours = bullet(tags=["a"]).replace(b"\n", b"\r\n")
