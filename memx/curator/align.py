@@ -13,6 +13,7 @@ from memx.curator.tokens import HARD, Analysis, Unit
 from memx.record import record
 
 _SHORTEST_COGNATE = 5
+_SHORTEST_ACRONYM = 3
 _COGNATE_SHARE = 0.7
 _FUZZY_WEIGHT = 0.8
 _HEDGE_TOLERANCE = 0.1
@@ -101,6 +102,8 @@ def _shared_characters(unit: Unit, b: Analysis) -> tuple[int, float]:
 
 def _cognate(unit: Unit, b: Analysis) -> tuple[int, float]:
     key = unit.keys[0]
+    if unit.kind == "name" and len(key) >= _SHORTEST_ACRONYM and key in b.initials:
+        return (_SOMEWHERE, 1.0)
     place = b.prefixes.get(key[:_SHORTEST_COGNATE], _NONE) if len(key) >= _SHORTEST_COGNATE else _NONE
     if place == _NONE:
         return (_SOMEWHERE, _FUZZY_WEIGHT) if key in b.parts else (_NONE, 0.0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memx.curator.similarity import Likelihood
     from memx.curator.tokens import Analysis, Unit
 
-SAME_SUBJECT = 0.6
+SAME_SUBJECT = 0.65
 """Probability of one subject from which a pair that is not the same lesson is flagged."""
 _FRAGMENT_WEIGHT = 2.5
 _SHARED_SUBJECT = 0.3

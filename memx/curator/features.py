@@ -44,6 +44,8 @@ NAMES = (
     "turned_hard",
     "values_apart",
     "shared_weight",
+    "only_values_differ",
+    "value_replaced",
 )
 _LOOSE_WORDING = 0.25  # below this, words in the same place are no evidence of two subjects
 _MOST = 3.0  # a count says no more beyond this
@@ -67,6 +69,8 @@ class Comparison:
     """Aligned units on which the two texts take opposite sides."""
     turned_share: float
     """Weight of those in the weight of all aligned content on which both take a side, 0-1."""
+    replaced: tuple[tuple[Unit, Unit], ...]
+    """Of those, values and names for which the text that turns them down has another of the kind."""
     axes: tuple[str, ...]
     """Axes of opposites on which the texts stand on opposite sides."""
     vector: tuple[float, ...]
@@ -89,9 +93,10 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
         if _is_name_swap(swap, alignment.in_order, is_one_language=a.lang == b.lang)
     )
     against = sum(unit.weight for unit, _ in turned)
+    replaced = tuple(pair for pair in turned if _is_replaced(pair, a, b, alignment))
     share = against / (against + along) if against else 0.0
-    vector = _vector(a, b, alignment, hard, families, values, turned, along, axes, swaps)
-    return Comparison(a, b, alignment, values, hard, families, swaps, turned, share, axes, vector)
+    vector = _vector(a, b, alignment, hard, families, values, turned, along, axes, swaps, replaced)
+    return Comparison(a, b, alignment, values, hard, families, swaps, turned, share, replaced, axes, vector)
 
 
 def _vector(
@@ -105,6 +110,7 @@ def _vector(
     along: float,
     axes: tuple[str, ...],
     swaps: tuple[Swap, ...],
+    replaced: tuple[tuple[Unit, Unit], ...],
 ) -> tuple[float, ...]:
     overlap_a = alignment.matched_a / (a.weight - _value_weight(values, 0)) if a.weight else 0.0
     overlap_b = alignment.matched_b / (b.weight - _value_weight(values, 1)) if b.weight else 0.0
@@ -145,6 +151,8 @@ def _vector(
         float(sum(left.weight >= 1.3 for left, _ in turned)),  # noqa: PLR2004 (names and values)
         _apart(values),
         math.log1p(min(alignment.matched_a, alignment.matched_b)),
+        float(bool(values) and len(alignment.left_a) == len(alignment.left_b) == len(values)),
+        min(float(len(replaced)), 2.0),
     )
 
 
@@ -152,6 +160,14 @@ def features(comparison: Comparison, cosine: float) -> tuple[float, ...]:
     """Return the values of NAMES for one pair; cosine in -1..1, below 0 counts as 0."""
     near = min(1.0, max(0.0, cosine))
     return (near, near * comparison.vector[0], *comparison.vector)
+
+
+def _is_replaced(pair: tuple[Unit, Unit], a: Analysis, b: Analysis, alignment: Alignment) -> bool:
+    left, right = pair
+    denying = alignment.left_b if b.stances[right.keys[0]] < 0 else alignment.left_a
+    if left.kind in _QUANTITY:
+        return any(unit.kind in _QUANTITY for unit in denying)
+    return left.kind in HARD and any(unit.kind == left.kind for unit in denying)
 
 
 def _value_weight(values: tuple[tuple[Unit, Unit], ...], side: int) -> float:

@@ -55,6 +55,7 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
     found = [Veto(family, *members) for family, members in comparison.families.items()]
     found += [_veto(_KIND_NAMES.get(kind, kind), comparison, *pair) for kind, pair in comparison.hard.items()]
     found += [_veto("value", comparison, *pair) for pair in comparison.values]
+    found += [_veto("negation", comparison, *pair) for pair in comparison.replaced]
     found += [_veto("wording", comparison, swap.a, swap.b) for swap in comparison.swaps]
     if comparison.turned_share >= _TURNED_SHARE and comparison.alignment.in_order >= _CLOSE_WORDING:
         found += [_veto("negation", comparison, *pair) for pair in comparison.turned]

@@ -109,6 +109,8 @@ class Analysis:
     """First key of a unit to the side the text takes of it; 0 when it is open or both."""
     turns_down: bool
     tells_sequence: bool
+    initials: str
+    """First letters of the Latin content words, for acronyms."""
     has_change: bool
     facts: dict[str, frozenset[str]]
 
@@ -224,17 +226,21 @@ class _Reader:
         return self._blame(self.units)
 
     def _blame(self, units: list[Unit]) -> list[Unit]:
-        """Read what a clause speaks ill of: "fork deadlocks" turns down fork and leaves the rest of it open."""
-        bad: dict[int, int] = {}
-        for unit in units:
+        """Read what a clause speaks ill of: "fork deadlocks" turns down fork and leaves the rest before it open."""
+        trouble: dict[int, int] = {}
+        for place, unit in enumerate(units):
             if unit.stance >= 0 and not words.trouble().isdisjoint(unit.keys):
-                bad[unit.clause] = max(unit.start, bad.get(unit.clause, 0))
-        return [self._blamed(unit, bad.get(unit.clause, -1)) for unit in units]
+                trouble.setdefault(unit.clause, place)
+        return [
+            self._blamed(unit, place, trouble.get(unit.clause, -1), units) for place, unit in enumerate(units)
+        ]
 
-    def _blamed(self, unit: Unit, trouble: int) -> Unit:
-        if trouble < 0 or unit.stance < 0 or self.clauses[unit.clause].is_else:
+    def _blamed(self, unit: Unit, place: int, trouble: int, units: list[Unit]) -> Unit:
+        if place > trouble or unit.stance < 0 or self.clauses[unit.clause].is_else:
             return unit
-        is_culprit = unit.start < trouble and (unit.kind in HARD or unit.kind in ("name", "number"))
+        opens = place == 0 or units[place - 1].clause != unit.clause
+        is_subject = opens and trouble == place + 1 and unit.weight > _LIGHT_WEIGHT
+        is_culprit = place < trouble and (unit.kind in HARD or unit.kind in ("name", "number") or is_subject)
         stance = -1 if is_culprit else 0
         return unit if stance == unit.stance else replace(unit, stance=stance)
 
@@ -414,7 +420,7 @@ class _Reader:
     def _axis_only(self, low: str, start: int, end: int) -> None:
         named = words.concepts_of(low, self.latin)
         if named and named[0] in words.opposites().side:
-            self._add("word", named, start, end, weight=_LIGHT_WEIGHT)
+            self._add("word", tuple("=" + n for n in named), start, end, weight=_LIGHT_WEIGHT)
 
     def _word(
         self, raw: str, key: str, named: tuple[str, ...], start: int, end: int, *, is_code: bool
@@ -526,6 +532,9 @@ def analyse(text: str) -> Analysis:
         stances=_stances(units),
         turns_down=any(unit.stance < 0 for unit in units),
         tells_sequence=any(not _SEQUENCE.isdisjoint(unit.keys) for unit in units),
+        initials="".join(
+            unit.keys[0][0] for unit in units if unit.kind in ("word", "name") and unit.keys[0][0] != "="
+        ),
         has_change=has_change,
         facts=_facts(units),
     )

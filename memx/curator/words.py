@@ -103,8 +103,15 @@ def concepts_of(word: str, lang: str) -> tuple[str, ...]:
 @cache
 def word_pattern(lang: str) -> re.Pattern[str]:
     """Return a pattern for the concept words of a language written without spaces, longest first."""
-    words = [word for word in concepts(lang) if not word.isascii()]
-    return re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)))
+    words = sorted((word for word in concepts(lang) if not word.isascii()), key=len, reverse=True)
+    return re.compile(
+        "|".join(_alone(word) if lang == "ja" and len(word) == 1 else re.escape(word) for word in words)
+    )
+
+
+def _alone(character: str) -> str:
+    """Return a pattern for one Han character that stands alone: in a Japanese compound it has no own meaning."""
+    return f"(?<![㐀-鿿]){re.escape(character)}(?![㐀-鿿])"
 
 
 @cache

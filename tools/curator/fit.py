@@ -21,7 +21,7 @@ from memx.curator.similarity import Model, Models
 from memx.curator.tokens import analyse
 from memx.resources import resource
 
-STRENGTH = 0.3  # inverse regularisation; a handful of hundred pairs cannot carry more
+STRENGTH = 0.5  # inverse regularisation; a handful of hundred pairs cannot carry more
 MODELS = {
     "subject": (None, ("duplicate", "contradiction")),
     "conclusion": (("duplicate", "contradiction"), ("duplicate",)),
