@@ -362,7 +362,7 @@ def split_squash(commit: Commit) -> list[Commit]:
         elif not line.startswith(_SQUASH_FIELDS):
             rest.append(line)
     messages = ["\n".join(lines).strip("\n") for lines in parts]
-    own = (head + "\n".join(rest)).strip("\n")
+    own = "\n\n".join(filter(None, (head.strip("\n"), "\n".join(rest).strip("\n"))))
     return [*(replace(commit, message=text, files=()) for text in messages), replace(commit, message=own)]
 
 

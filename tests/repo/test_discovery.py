@@ -312,3 +312,66 @@ def test_is_rebasing_during_a_stopped_rebase_is_true(git_repo: GitRepo) -> None:
         git_repo.run("rebase", backend, "main", "side", check=False)
         assert is_rebasing(open_here(git_repo))
         git_repo.git("rebase", "--abort")
+
+
+def test_discover_git_dir_names_a_git_file_or_nonsense(git_repo: GitRepo, tmp_path: Path) -> None:
+    """GIT_DIR may be a `.git` file; where it is nothing, git's own words come through."""
+    git_repo.commit()
+    git_repo.git("worktree", "add", "-q", str(tmp_path / "wt"))
+    env = {"GIT_DIR": str(tmp_path / "wt" / ".git")}
+    assert ask_git(tmp_path / "wt", env) == discover(str(tmp_path / "wt"), os.environ | env)
+    with pytest.raises(GitError, match="not a git repository"):
+        discover(str(tmp_path), os.environ | {"GIT_DIR": str(tmp_path / "nothing")})
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['worktree = "../../else where"', "bare", "worktree = ../../x ; note"],
+    ids=["quoted", "bare", "comment"],
+)
+def test_discover_settings_that_are_not_plain_agree_with_git(
+    line: str, git_repo: GitRepo, tmp_path: Path
+) -> None:
+    """Quotes, comments and keys without a value are git's to read."""
+    for name in ("else where", "x"):
+        (tmp_path / name).mkdir()
+    config = git_repo.path / ".git" / "config"
+    config.write_text(config.read_text().replace("\tbare = false\n", "") + f"[core]\n\t{line}\n")
+    env = {"GIT_DIR": str(git_repo.path / ".git")}
+    assert ask_git(git_repo.path) == discover(str(git_repo.path), os.environ)
+    assert ask_git(git_repo.path, env) == discover(str(git_repo.path), os.environ | env)
+
+
+def test_discover_worktree_setting_with_git_dir_agrees_with_git(git_repo: GitRepo, tmp_path: Path) -> None:
+    """core.worktree counts for an explicit GIT_DIR too."""
+    folder = _worktree_setting(git_repo, tmp_path)
+    env = {"GIT_DIR": str(git_repo.path / ".git")}
+    assert ask_git(folder, env) == discover(str(folder), os.environ | env)
+
+
+def test_discover_common_dir_given_is_taken(git_repo: GitRepo) -> None:
+    """GIT_COMMON_DIR names the shared part."""
+    env = {"GIT_COMMON_DIR": str(git_repo.path / ".git"), "GIT_DIR": str(git_repo.path / ".git")}
+    found = discover(str(git_repo.path), os.environ | env)
+    assert found is not None
+    assert found.common_dir == str(git_repo.path / ".git")
+
+
+def test_discover_ceiling_after_an_empty_entry_is_not_resolved(git_repo: GitRepo, tmp_path: Path) -> None:
+    """Git's own rule for links in GIT_CEILING_DIRECTORIES."""
+    (tmp_path / "link").symlink_to(git_repo.path)
+    folder = git_repo.path / "a"
+    folder.mkdir()
+    for value in (f":{tmp_path / 'link'}", f"{tmp_path / 'link'}"):
+        env = {"GIT_CEILING_DIRECTORIES": value}
+        assert ask_git(folder, env) == discover(str(folder), os.environ | env)
+
+
+def test_read_head_ref_that_holds_nonsense_or_goes_in_circles_has_no_commit(git_repo: GitRepo) -> None:
+    """Damage is left to git, whose silence means that there is no commit."""
+    git_repo.commit()
+    repo = open_here(git_repo)
+    ref = git_repo.path / ".git" / "refs" / "heads" / "main"
+    for content in ("nonsense\n", "ref: refs/heads/main\n"):
+        ref.write_text(content)
+        assert read_head(repo).commit == ""

@@ -11,6 +11,7 @@ from memx.errors import GitError
 from memx.model import FileChange
 from memx.repo.discovery import environ_of, open_repository
 from memx.repo.history import (
+    MAX_LINE_BYTES,
     StagedFile,
     TreeEntry,
     count_commits,
@@ -353,3 +354,42 @@ def test_split_squash_gives_each_message_back(git_repo: GitRepo) -> None:
     ]
     assert [len(part.files) for part in parts] == [0, 0, 2]
     assert split_squash(base) == [base]
+
+
+def test_read_commits_message_longer_than_every_buffer_arrives_whole(git_repo: GitRepo) -> None:
+    """A message of many chunks, and lines that cross chunk borders, are put together again."""
+    long = "\n".join(f"{number} {'x' * 97}" for number in range(5_000))
+    git_repo.commit(long, {"a": "y" * 300_000 + "\nend\n"})
+    git_repo.commit("After")
+    after, commit = read_all(git_repo, files=True, diffs=True)
+    assert (after.message, commit.message) == ("After", long)
+    assert [len(line) for line in commit.files[0].added] == [MAX_LINE_BYTES, 3]
+
+
+def test_read_commits_damaged_author_line_is_still_a_commit(git_repo: GitRepo) -> None:
+    """Old importers wrote commits without a usable date."""
+    tree = git_repo.git("mktree", stdin=b"")
+    data = f"tree {tree}\nauthor Nobody <>\ncommitter Nobody <> x\n\nBroken\n".encode()
+    sha = git_repo.git("hash-object", "-t", "commit", "-w", "--literally", "--stdin", stdin=data)
+    git_repo.git("update-ref", "refs/heads/main", sha)
+    (commit,) = read_all(git_repo)
+    assert (commit.message, commit.authored) == ("Broken", 0.0)
+
+
+def test_read_nothing_costs_nothing(git_repo: GitRepo) -> None:
+    """No revisions and no blobs are empty answers."""
+    git_repo.commit()
+    assert read_all(git_repo, ()) == []
+    assert list_commits(here(git_repo), ()) == []
+    assert count_commits(here(git_repo), ()) == 0
+    assert list(read_blobs(here(git_repo), [])) == []
+
+
+def test_split_squash_keeps_what_a_person_added(git_repo: GitRepo) -> None:
+    """Text around git's list belongs to the squash itself."""
+    message = (
+        f"Feature\n\nSquashed commit of the following:\n\ncommit {'a' * 40}\nAuthor: A\n\n    One\nown words"
+    )
+    git_repo.commit(message)
+    parts = split_squash(read_all(git_repo)[0])
+    assert [part.message for part in parts] == ["One", "Feature\n\nown words"]
