@@ -88,6 +88,8 @@ def load_sessions(folder):
                     "lang": labels[0]["lang"],
                     "borderline": False,
                     "gold": gold,
+                    "rule": finding.rule,
+                    "text": finding.text,
                 }
             )
     return examples

@@ -16,6 +16,7 @@ import os
 import sys
 
 import numpy as np
+from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from memx.reflector.classify import FEATURES as CLASS_FEATURES
@@ -24,6 +25,11 @@ from memx.reflector.features import NAMES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EVAL = os.path.join(HERE, "..", "..", "shared", "eval")
+NEVER_AGAINST = frozenset(
+    "cause hazard failure remedy necessity contrast firm identifiers values discourse general_fact explained hazard_failure"
+    " best_sentence trouble variant edited succeeded problem rule_said setting tool repeated generality".split()
+)
+"""Features whose coefficient may not fall below zero: the score is monotone in them."""
 BORDERLINE_WEIGHT = 0.5
 REGULARISATION = 0.02
 CLASS_REGULARISATION = 0.5
@@ -40,15 +46,29 @@ def train_worth(values, labels, weights, regularisation=REGULARISATION, names=NA
     table = np.array([[v[name] for name in names] for v in values])
     mean, spread = table.mean(0), table.std(0)
     spread[spread < 1e-9] = 1.0
-    model = LogisticRegression(C=regularisation, max_iter=2000)
-    model.fit((table - mean) / spread, np.array(labels, int), sample_weight=np.array(weights))
+    scaled = np.hstack([(table - mean) / spread, np.ones((len(table), 1))])
+    found = bounded_logistic(scaled, np.array(labels), np.array(weights), regularisation, names)
     return {
-        "intercept": round(float(model.intercept_[0]), 4),
+        "intercept": round(float(found[-1]), 4),
         "features": {
             name: {"mean": round(float(m), 4), "spread": round(float(s), 4), "weight": round(float(w), 4)}
-            for name, m, s, w in zip(names, mean, spread, model.coef_[0], strict=True)
+            for name, m, s, w in zip(names, mean, spread, found[:-1], strict=True)
         },
     }
+
+
+def bounded_logistic(table, labels, weights, regularisation, names):
+    """Return coefficients, the intercept last, of a ridge logistic regression with bounded signs."""
+    sign = np.where(labels > 0, 1.0, -1.0)
+
+    def loss(beta):
+        margin = sign * (table @ beta)
+        value = (weights * np.logaddexp(0, -margin)).sum() + (beta[:-1] ** 2).sum() / (2 * regularisation)
+        pull = -weights * sign / (1 + np.exp(margin))
+        return value, table.T @ pull + np.append(beta[:-1] / regularisation, 0.0)
+
+    bounds = [(0, None) if name in NEVER_AGAINST else (None, None) for name in names] + [(None, None)]
+    return minimize(loss, np.zeros(table.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B").x
 
 
 def shift(model, threshold, target=0.33):

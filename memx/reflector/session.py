@@ -50,7 +50,7 @@ STRUCTURE = (
 )
 SESSION_NAMES = (
     "cause", "hazard", "failure", "remedy", "necessity", "contrast", "firm", "condition", "feature", "series", "discourse", "negation", "general_fact", "core_discourse",
-    "identifiers", "values", "length", "best_sentence", "mean_sentence", "chatter", *STRUCTURE,
+    "identifiers", "values", "length", "best_sentence", "mean_sentence", "chatter", "hedge", *STRUCTURE,
 )  # fmt: skip
 _LEAST_STRENGTH = 0.2
 _WHOLE_COMMAND = 0.8
@@ -88,8 +88,9 @@ def find_lessons(
     carried: tuple[Call, ...] = ()
     for episode in episodes:
         calls = (*carried, *episode.calls)
-        found += finder.of_person(episode)
-        found += finder.of_work(episode, calls)
+        said = finder.of_person(episode)
+        found += said
+        found += [f for f in finder.of_work(episode, calls) if not _acknowledges(f, said)]
         unresolved = (
             [c for c in calls if c.failed] if not any(c.succeeded for c in episode.calls[-2:]) else []
         )
@@ -137,8 +138,6 @@ class _Finder:
         tool = _new_tool(calls, evidence)
         stated = [m for m in self._detector.detect(evidence) if m.support and m.rule != "error_fix"]
         rule, confidence, support = _name_work(episode, calls, variants, settings, tool, stated, evidence)
-        if not rule:
-            return []
         kept = self._distiller.choose(evidence, least=_LEAST_STRENGTH)
         text = self._distiller.word([evidence.usable[i] for i in kept], evidence.language)
         text = _complete(text, rule, variants, settings, tool, evidence, self._distiller)
@@ -198,9 +197,17 @@ def _finding(
     own = gather(segment_prose(text), evidence.language)
     words = vocabulary(evidence.language)
     values = {name: own.values.get(name, 0.0) for name in NAMES}
-    values["chatter"] = math.log1p(words.count("chatter", fold(text)))
+    counts = words.tally(fold(text))
+    for name in ("chatter", "hedge"):
+        values[name] = math.log1p(counts.get(name, 0))
     values |= {name: float(structure.get(name, 0.0)) for name in STRUCTURE}
     return Finding(rule, confidence, support, text, own, values, turn.key, turn.time)
+
+
+def _acknowledges(work: Finding, said: Sequence[Finding]) -> bool:
+    """Tell whether the agent only says again what the person just said."""
+    words = content_words(work.text)
+    return any(2 * len(words & content_words(person.text)) >= len(words) for person in said)
 
 
 def _joined(turns: Sequence[Turn]) -> Passage:
@@ -239,7 +246,7 @@ def _name_work(
     stated: Sequence[Match],
     evidence: Evidence,
 ) -> tuple[str, float, float]:
-    """Return (rule, confidence, support) for an episode's work, ('', 0, 0) when nothing happened worth a look."""
+    """Return (rule, confidence, support) of an episode's work; whether it teaches anything is the score's matter."""
     if tool:
         return "new_tool", 0.65, 0.4
     said = " ".join(s.text for s in evidence.usable)
@@ -261,11 +268,7 @@ def _name_work(
         )
     ):
         return "error_fix", 0.8, 0.0
-    if any(
-        words.has("firm", f) and (words.has("cause", f) or words.has("hazard", f)) for f in evidence.folded
-    ):
-        return "statement", 0.55, 0.0
-    return "", 0.0, 0.0
+    return "statement", 0.55, 0.0
 
 
 def _edited_between(calls: Sequence[Call], variant: Variant) -> bool:
