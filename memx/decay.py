@@ -4,9 +4,9 @@
     boosted = base * (1 + boost_factor * recall_count)
     weight  = clamp(boosted, 0, 1)
 
-recall_count >= permanent_recalls gives 1.0 (permanent), age_days <=
-protection_days gives 1.0 (protected), and a weight below archive_below makes
-an archive candidate. Times are seconds since the epoch in UTC, ages are
+recall_count >= permanent_recalls gives 1.0 (permanent) unless the bullet is
+disputed, age_days <= protection_days gives 1.0 (protected), and a weight below
+archive_below makes an archive candidate. Times are seconds since the epoch in UTC, ages are
 fractional days, all limits are inclusive.
 """
 
@@ -83,14 +83,19 @@ def weight(
     half_life_days: float | None,
     pinned: bool,  # noqa: FBT001 (one value of a row, passed in the order of the fields)
     config: DecayConfig,
+    *,
+    is_disputed: bool = False,
 ) -> DecayResult:
-    """Return age, base weight, final weight in [0, 1] and state of one bullet."""
+    """Return age, base weight, final weight in [0, 1] and state of one bullet.
+
+    However often a bullet was recalled, while somebody calls it wrong it is not permanent.
+    """
     age = age_days(now, created, updated, accepted)
     recalls = max(0, recall_count)
     base = _base(age, half_life(type, half_life_days, config))
     if pinned:
         return DecayResult(age, base, 1.0, PINNED)
-    if recalls >= config.permanent_recalls:
+    if recalls >= config.permanent_recalls and not is_disputed:
         return DecayResult(age, base, 1.0, PERMANENT)
     if age <= config.protection_days:
         return DecayResult(age, base, 1.0, PROTECTED)
@@ -107,6 +112,8 @@ def archive_day(
     half_life_days: float | None,
     pinned: bool,  # noqa: FBT001 (as in `weight`)
     config: DecayConfig,
+    *,
+    is_disputed: bool = False,
 ) -> float | None:
     """Return the time from which the bullet weighs `archive_below`: any later and it is a candidate.
 
@@ -117,7 +124,8 @@ def archive_day(
     known = [time for time in (created, updated, accepted) if time is not None]
     recalls = max(0, recall_count)
     boost = _boost(recalls, config)
-    if pinned or recalls >= config.permanent_recalls or not known or boost <= 0 or config.archive_below <= 0:
+    is_permanent = recalls >= config.permanent_recalls and not is_disputed
+    if pinned or is_permanent or not known or config.archive_below <= 0:
         return None
     fading_days = half_life(type, half_life_days, config) * log2(boost / config.archive_below)
     return max(known) + max(0.0, config.protection_days, fading_days) * SECONDS_PER_DAY

@@ -56,6 +56,8 @@ FIELD_KINDS = {
     "merged_from": "set",
     "supersedes": "set",
     "conflicts_with": "set",
+    "disputed": "time",
+    "disputed_because": "text",
 }
 """The known keys in the canonical order, and what their values are."""
 

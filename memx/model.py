@@ -52,6 +52,8 @@ class Bullet:
     conflicts_with: tuple[str, ...] = ()
     author: str = ""
     lang: str = ""
+    disputed: float | None = None
+    disputed_because: str = ""
 
 
 @record

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from memx.model import Candidate, Problem, Rejection, StoredBullet
 
-_TIMES = ("created", "updated", "accepted", "last_recalled")
+_TIMES = ("created", "updated", "accepted", "last_recalled", "disputed")
 
 
 def bullet_document(stored: StoredBullet) -> dict[str, object]:

@@ -138,6 +138,7 @@ class Project:
             sanitizer=self.sanitizer,
             created_of=self.created_of,
             clock=lambda: self.now,
+            journal=self.journal,
         )
 
     def created_of(self, path: str) -> float | None:

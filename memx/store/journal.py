@@ -3,15 +3,18 @@
 One text file, a line an entry, each closed with a full stop: a line that a crash
 tore lacks it and is skipped.
 
-    r TIME WINDOW ID... .      recalled at TIME; a repeat within WINDOW seconds counts once
-    s TIME WINDOW ID... .      shown without being asked for
-    R ID COUNT LAST .          recalls summed up when the file grew large, the last one counted at LAST
+    r TIME WINDOW ID... .               recalled at TIME; a repeat within WINDOW seconds counts once
+    s TIME WINDOW ID... .               shown without being asked for
+    R ID COUNT LAST .                   recalls summed up when the file grew large, the last one counted at LAST
     S ID COUNT LAST .
-    f ID HIGHEST LAST .        the highest recall count ever folded into the bullet's file
+    F ID TAKEN KNOWN [OLD NEW] .        folds have taken TAKEN recalls in all; no count was ever above KNOWN;
+                                        the last fold was to turn OLD into NEW in the bullet's file
+    d ID... .                           and did
 
-Sums, folds and events live in one file, so one atomic replace moves a count from
-pending to folded: no crash counts it twice. Writers hold a lock for the append,
-because a fold may be replacing the file. The hot path imports this module.
+Nothing is ever taken away: what is pending is what was counted less what was
+taken. A fold is one line, written before the file it changes, so a crash in
+between neither counts a recall twice nor loses it. Writers hold a lock for the
+append, because another may be replacing the file. The hot path imports this module.
 """
 
 from __future__ import annotations
@@ -22,10 +25,13 @@ from memx.errors import StoreError
 from memx.record import record
 from memx.store.atomic import write_atomically
 from memx.store.lock import Lock
+from memx.store.usage import USAGE_FILE, read_usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from memx.store.usage import Usage
 
 COMPACT_ABOVE_BYTES = 512 * 1024
 RECORD_TIMEOUT_S = 0.25
@@ -64,14 +70,46 @@ class _Tally:
 
 
 class _Ledger:
-    """All that the file says."""
+    """All that the file says; counts are of this clone's whole life."""
 
-    __slots__ = ("folded", "recalled", "shown")
+    __slots__ = ("known", "recalled", "shown", "taken", "unsettled")
 
     def __init__(self) -> None:
         self.recalled = _Tally()
         self.shown = _Tally()
-        self.folded: dict[str, int] = {}
+        self.taken: dict[str, int] = {}
+        self.known: dict[str, int] = {}
+        self.unsettled: dict[str, tuple[int, int]] = {}
+
+    def pending(self, identifier: str) -> int:
+        # A sum that was lost with a damaged line must not make a count shrink.
+        return max(0, self.recalled.counts.get(identifier, 0) - self.taken.get(identifier, 0))
+
+
+class Counts:
+    """What this clone knows of recalls at one moment."""
+
+    __slots__ = ("_ledger", "_others")
+
+    def __init__(self, ledger: _Ledger, others: Usage) -> None:
+        """Take what the journal and the shared counters say; made by `Journal.counts`."""
+        self._ledger = ledger
+        self._others = others
+
+    def effective(self, identifier: str, file_count: int) -> int:
+        """Return how often a bullet was recalled, by its file, this clone and the team.
+
+        By this clone: max(the file's value, the highest known here) + what is pending. With shared
+        counters: every clone's recalls, and what the file holds beyond what their folds put there.
+        """
+        ledger = self._ledger
+        own = max(file_count, ledger.known.get(identifier, 0)) + ledger.pending(identifier)
+        others = self._others.get(identifier)
+        if others is None:
+            return own
+        folded = ledger.taken.get(identifier, 0) + others[1]
+        recalled = ledger.recalled.counts.get(identifier, 0) + others[0]
+        return max(own, max(0, file_count - folded) + recalled)
 
 
 class Journal:
@@ -80,6 +118,7 @@ class Journal:
     def __init__(self, state_dir: str) -> None:
         """Name the folder; nothing is read or made yet."""
         self._path = os.path.join(state_dir, "journal")
+        self._usage_path = os.path.join(state_dir, USAGE_FILE)
         self._lock = Lock(os.path.join(state_dir, "journal.lock"))
 
     def record(self, ids: Iterable[str], now: float, window_minutes: float, kind: str = "recall") -> bool:
@@ -105,55 +144,92 @@ class Journal:
     def pending(self, kind: str = "recall") -> dict[str, int]:
         """Return the counts by id that no fold has taken yet."""
         ledger = self._read()
-        counts = ledger.recalled.counts if kind == "recall" else ledger.shown.counts
-        return {identifier: count for identifier, count in counts.items() if count}
+        if kind == "shown":
+            return dict(ledger.shown.counts)
+        return {name: count for name in ledger.recalled.counts if (count := ledger.pending(name))}
 
-    def folded(self) -> dict[str, int]:
-        """Return the highest count by id that this clone has folded into a file."""
-        return self._read().folded
+    def unfolded(self) -> set[str]:
+        """Return the ids that a fold has something to do for: pending recalls, or a file left behind by a crash."""
+        ledger = self._read()
+        return {name for name in ledger.recalled.counts if ledger.pending(name)} | ledger.unsettled.keys()
+
+    def known(self) -> dict[str, int]:
+        """Return the highest count by id that this clone has seen come out of a fold."""
+        return self._read().known
+
+    def counts(self) -> Counts:
+        """Return what is known now, to ask about many bullets."""
+        return Counts(self._read(), read_usage(self._usage_path))
 
     def effective(self, file_counts: Mapping[str, int]) -> dict[str, int]:
-        """Return max(the file's value, the highest folded) + pending for each id given."""
+        """Return the effective count for each id given, from the value in its file."""
+        counts = self.counts()
+        return {name: counts.effective(name, count) for name, count in file_counts.items()}
+
+    def totals(self) -> dict[str, tuple[int, int]]:
+        """Return (recalled, taken by folds) by id over this clone's whole life: what `memx sync` shares."""
         ledger = self._read()
-        return {
-            identifier: max(count, ledger.folded.get(identifier, 0))
-            + ledger.recalled.counts.get(identifier, 0)
-            for identifier, count in file_counts.items()
-        }
+        return {name: (count, ledger.taken.get(name, 0)) for name, count in ledger.recalled.counts.items()}
 
-    def fold(self, file_counts: Mapping[str, int]) -> dict[str, Recalls]:
-        """Turn pending recalls into counts for the files; return those whose file lags behind.
+    def fold(self, file_counts: Mapping[str, int], *, catch_up: bool = False) -> dict[str, Recalls]:
+        """Take pending recalls for these files; return the new counts of those that must be written.
 
-        The fold is in the journal before any file is written, and files that still lag come
-        back with the next fold: stopping anywhere loses nothing and counts nothing twice.
-        Ids not given (bullets of another branch) stay pending. Raise StoreError.
+        A fold adds what is pending to the file's own value, so that two branches that fold one after
+        the other merge to the sum. The fold is in the journal before any file is written; a file that a
+        crash left behind comes back with the next fold until `settle`. With `catch_up` a file also gets
+        what another branch's fold took: for when that branch was thrown away. Ids not given stay
+        pending. Raise StoreError.
         """
-        try:
+        with self._lock:
+            ledger = self._read()
+            lines: list[str] = []
+            due: dict[str, Recalls] = {}
+            for identifier, count in file_counts.items():
+                base = max(count, ledger.known.get(identifier, 0)) if catch_up else count
+                old, new = ledger.unsettled.get(identifier, (-1, 0))
+                # Only the value from before the crash says that the write never happened.
+                start = new if old == count and new > base else base
+                pending = ledger.pending(identifier)
+                if start + pending == count:
+                    if identifier in ledger.unsettled:
+                        lines.append(f"d {identifier}{_END}\n")
+                    continue
+                taken = ledger.taken.get(identifier, 0) + pending
+                # The file that a crash left behind is already in what is known.
+                known = max(start, ledger.known.get(identifier, 0)) + pending
+                lines.append(f"F {identifier} {taken} {known} {count} {start + pending}{_END}\n")
+                due[identifier] = Recalls(start + pending, ledger.recalled.last.get(identifier))
+            self._append_safely("".join(lines))
+            return due
+
+    def settle(self, ids: Iterable[str]) -> None:
+        """Note that the files of these bullets hold what the last fold said; raise StoreError."""
+        names = " ".join(ids)
+        if names:
             with self._lock:
-                ledger = self._read()
-                for identifier, count in file_counts.items():
-                    pending = ledger.recalled.counts.get(identifier, 0)
-                    if pending:
-                        ledger.folded[identifier] = max(count, ledger.folded.get(identifier, 0)) + pending
-                        ledger.recalled.counts[identifier] = 0
-                self._replace(ledger)
-        except OSError as error:
-            raise StoreError(f"cannot write the journal ({error.strerror})", path=self._path) from error
-        return {
-            identifier: Recalls(ledger.folded[identifier], ledger.recalled.last.get(identifier))
-            for identifier, count in file_counts.items()
-            if ledger.folded.get(identifier, 0) > count
-        }
+                self._append_safely(f"d {names}{_END}\n")
 
     def compact(self) -> None:
         """Sum up the events; raise StoreError when the file cannot be replaced."""
+        with self._lock:
+            self._replace_safely()
+
+    def _append_safely(self, lines: str) -> None:
+        if not lines:
+            return
         try:
-            with self._lock:
+            if self._append(lines.encode("ascii", "replace"), sync=True) > COMPACT_ABOVE_BYTES:
                 self._replace(self._read())
         except OSError as error:
             raise StoreError(f"cannot write the journal ({error.strerror})", path=self._path) from error
 
-    def _append(self, entry: bytes) -> int:
+    def _replace_safely(self) -> None:
+        try:
+            self._replace(self._read())
+        except OSError as error:
+            raise StoreError(f"cannot write the journal ({error.strerror})", path=self._path) from error
+
+    def _append(self, entry: bytes, *, sync: bool = False) -> int:
         """Write one entry in one call and return the size of the file."""
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         descriptor = os.open(self._path, flags, 0o666)
@@ -164,7 +240,11 @@ class Journal:
                 if os.read(descriptor, 1) != b"\n":
                     # A writer died in the middle of its line: begin a new one.
                     entry = b"\n" + entry
-            return size + os.write(descriptor, entry)
+            written = os.write(descriptor, entry)
+            if sync:
+                # The bullet's file is synced after this; it must not survive a power cut alone.
+                os.fsync(descriptor)
+            return size + written
         finally:
             os.close(descriptor)
 
@@ -190,13 +270,15 @@ class Journal:
 
     def _replace(self, ledger: _Ledger) -> None:
         """Write the ledger over the file. Unsynced folder: losing the rename brings the old, whole file back."""
-        lines = [f"f {identifier} {count} 0{_END}" for identifier, count in ledger.folded.items()]
+        lines = []
         for letter, tally in (("R", ledger.recalled), ("S", ledger.shown)):
-            # A sum of nothing stays for its time: a repeat just after a fold must not count again.
             lines += [
                 f"{letter} {identifier} {count} {tally.last[identifier]:.3f}{_END}"
                 for identifier, count in tally.counts.items()
             ]
+        for identifier, known in ledger.known.items():
+            change = "".join(f" {count}" for count in ledger.unsettled.get(identifier, ()))
+            lines.append(f"F {identifier} {ledger.taken.get(identifier, 0)} {known}{change}{_END}")
         write_atomically(self._path, "".join(line + "\n" for line in lines).encode("ascii", "replace"))
 
 
@@ -205,17 +287,28 @@ def _read_line(
 ) -> None:
     """Take in one whole line; what no version of ours wrote is skipped."""
     try:
-        kind, first, second, *rest = words
+        kind, first, *rest = words
         if kind in ("r", "s"):
             tally = ledger.recalled if kind == "r" else ledger.shown
-            events.append((float(first), float(second), tally, rest))
+            events.append((float(first), float(rest[0]), tally, rest[1:]))
         elif kind in ("R", "S"):
             tally = ledger.recalled if kind == "R" else ledger.shown
-            tally.add(first, int(second), float(rest[0]))
-        elif kind == "f":
-            ledger.folded[first] = max(int(second), ledger.folded.get(first, 0))
+            tally.add(first, int(rest[0]), float(rest[1]))
+        elif kind == "F":
+            _read_fold(first, [int(word) for word in rest], ledger)
+        elif kind == "d":
+            for identifier in (first, *rest):
+                ledger.unsettled.pop(identifier, None)
     except (ValueError, IndexError):
         return
+
+
+def _read_fold(identifier: str, numbers: list[int], ledger: _Ledger) -> None:
+    taken, known, *change = numbers
+    ledger.taken[identifier] = max(taken, ledger.taken.get(identifier, 0))
+    ledger.known[identifier] = max(known, ledger.known.get(identifier, 0))
+    if len(change) == 2:  # noqa: PLR2004 (the file's old value and the new one)
+        ledger.unsettled[identifier] = (change[0], change[1])
 
 
 def _time_of(event: tuple[float, float, _Tally, list[str]]) -> float:

@@ -121,6 +121,12 @@ class StoreReader:
         except StoreError:
             return None
 
+    def _parse_or_none(self, data: bytes, path: str) -> StoredBullet | None:
+        try:
+            return self.parse(data, path)
+        except StoreError:
+            return None
+
     def path_of(self, reference: str) -> str:
         """Return a path below the root for one that is absolute, below the root, or below where one stands.
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 
 from memx.document import FIELD_KINDS
-from memx.errors import StoreError
+from memx.errors import FrontMatterError, StoreError
 from memx.record import replace
 from memx.store.atomic import remove_stale_temporaries, sync_folder, write_atomically
 from memx.store.canonical import canonical_file, home_path
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from memx.model import Bullet, Problem, StoredBullet
+    from memx.store.journal import Journal, Recalls
     from memx.store.redaction import Sanitizer
 
 _LOCK_NAME = "store.lock"
@@ -36,7 +38,8 @@ _LOCK_NAME = "store.lock"
 class Store(StoreReader):
     """A store that can be written. `state_dir` holds its lock and the dirty mark.
 
-    `clock` is asked when a text changes. Every method raises StoreError, and
+    `clock` is asked when a text changes; what `journal` has counted goes along
+    whenever a bullet is rewritten. Every method raises StoreError, and
     UnsafePathError for a path that leads out of the store.
     """
 
@@ -50,6 +53,7 @@ class Store(StoreReader):
         read_only: bool = False,
         created_of: Callable[[str], float | None] | None = None,
         clock: Callable[[], float] = time.time,
+        journal: Journal | None = None,
     ) -> None:
         """Open the store; nothing is read or made yet."""
         super().__init__(root, name=name, created_of=created_of)
@@ -57,6 +61,7 @@ class Store(StoreReader):
         self.read_only = read_only
         self._sanitizer = sanitizer
         self._clock = clock
+        self._journal = journal
         self._lock = Lock(os.path.join(state_dir, _LOCK_NAME))
 
     def lock(self) -> Lock:
@@ -182,6 +187,44 @@ class Store(StoreReader):
         canonical = redact_document(canonical_file(data, bullet, path), path, self._sanitizer)
         return canonical, home_path(path, self.parse(canonical, path).bullet, data)
 
+    def fold(self, references: Iterable[str] | None = None, *, catch_up: bool = False) -> list[StoredBullet]:
+        """Write the journal's counts into these bullets, or all that have some; return those rewritten.
+
+        `catch_up`: see `Journal.fold`. A file that cannot be edited by lines keeps its count in the journal.
+        """
+        self._refuse_read_only()
+        if self._journal is None:
+            return []
+        with self._lock:
+            chosen = self._with_ids(self._journal.unfolded()) if references is None else []
+            if catch_up and references is None:
+                chosen = self.scan()[0]
+            chosen += [self.find(reference) for reference in references or ()]
+            paths = {stored.bullet.id: stored.path for stored in reversed(chosen)}
+            counts = {stored.bullet.id: stored.bullet.recall_count for stored in reversed(chosen)}
+            due = self._journal.fold(counts, catch_up=catch_up)
+            folded = []
+            for identifier, recalls in due.items():
+                with suppress(FrontMatterError):
+                    folded.append(self._fold_into(paths[identifier], recalls))
+            self._settle([stored.path for stored in folded])
+            self._journal.settle([stored.bullet.id for stored in folded])
+            return folded
+
+    def _fold_into(self, path: str, recalls: Recalls) -> StoredBullet:
+        return self._replace_file(_with_recalls(self.read_bytes(path), path, recalls.count, recalls), path)
+
+    def _with_ids(self, identifiers: set[str]) -> list[StoredBullet]:
+        """Return the bullets that hold these ids, live ones before archived ones; what is not here is left out."""
+        if not identifiers:
+            return []
+        by_id = self._paths_by_id()
+        named = [self.read_or_none(by_id[name]) for name in sorted(identifiers & by_id.keys())]
+        found = [stored for stored in named if stored is not None and stored.bullet.id in identifiers]
+        missing = identifiers - {stored.bullet.id for stored in found}
+        # A file named by hand does not show its id.
+        return found + [s for s in self.scan()[0] if s.bullet.id in missing] if missing else found
+
     def tidy(self) -> int:
         """Remove temporary files that killed writers left; return how many."""
         self._refuse_read_only()
@@ -230,8 +273,33 @@ class Store(StoreReader):
         stored = self.parse(data, path)
         validate_bullet(stored.bullet)
         full = resolve_inside(self.root, path)
-        is_same = os.path.lexists(full) and self.read_bytes(path) == data
-        return stored if is_same else self._put(data, path)
+        if not os.path.lexists(full):
+            return self._put(data, path)
+        present = self.read_bytes(path)
+        return stored if present == data else self._rewrite(data, path, present)
+
+    def _rewrite(self, data: bytes, path: str, present: bytes) -> StoredBullet:
+        """Put a file in the place of another, with the recalls that were counted since: one write, one diff."""
+        before = self._parse_or_none(present, path)
+        if self._journal is None or before is None:
+            return self._put(data, path)
+        old = before.bullet
+        try:
+            recalls = self._journal.fold({old.id: old.recall_count}).get(old.id)
+        except StoreError:
+            # A journal that cannot be written keeps its counts for another day.
+            recalls = None
+        if recalls is None:
+            return self._put(data, path)
+        count = self.parse(data, path).bullet.recall_count + recalls.count - old.recall_count
+        try:
+            data = _with_recalls(data, path, count, recalls)
+        except FrontMatterError:
+            # Written by hand in a shape that cannot be edited by lines: the edit matters more than the count.
+            return self._put(data, path)
+        stored = self._put(data, path)
+        self._journal.settle([old.id])
+        return stored
 
     def _put(self, data: bytes, path: str) -> StoredBullet:
         """Replace a file and settle it: the end of the write path, under the caller's lock."""
@@ -267,7 +335,7 @@ class Store(StoreReader):
             stored = self.find(reference)
             if section is not None and section != stored.bullet.section:
                 data = edit_bullet(self.read_bytes(stored.path), {"section": section}, path=stored.path)
-                self._put(data, stored.path)
+                self._put_valid(data, stored.path)
             folder = folder or stored.path.partition("/")[0]
             name = stored.path.rpartition("/")[2]
             return self._rename(stored.path, f"{folder}/{section or stored.bullet.section}/{name}")
@@ -304,6 +372,13 @@ class Store(StoreReader):
     def _refuse_read_only(self) -> None:
         if self.read_only:
             raise StoreError(f"the store {self.name} is read-only", path=self.root)
+
+
+def _with_recalls(data: bytes, path: str, count: int, recalls: Recalls) -> bytes:
+    changes: dict[str, object] = {"recall_count": count}
+    if recalls.last is not None:
+        changes["last_recalled"] = recalls.last
+    return edit_bullet(data, changes, path=path)
 
 
 def _differences(present: Bullet, wanted: Bullet) -> dict[str, object]:

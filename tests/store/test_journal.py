@@ -55,16 +55,32 @@ def test_nothing_recalled_writes_nothing(journal: Journal, tmp_path: Path) -> No
 
 
 def test_fold_returns_what_lags_and_empties_pending(journal: Journal) -> None:
-    """The file's value or the highest folded, whichever is more, plus what was pending."""
+    """The file's own value plus what was pending; a file that a crash left behind comes back."""
     for hour in range(3):
         journal.record([A, B], hour * 3600, 60)
     assert journal.fold({A: 4}) == {A: Recalls(7, 7200.0)}
     assert journal.pending() == {B: 3}
     assert journal.effective({A: 4, B: 1}) == {A: 7, B: 4}
     assert journal.fold({A: 4}) == {A: Recalls(7, 7200.0)}
+    assert journal.unfolded() == {A, B}
+    journal.settle([A])
     assert journal.fold({A: 7}) == {}
+    assert journal.unfolded() == {B}
+
+
+def test_fold_on_another_branch_adds_its_own_share(journal: Journal) -> None:
+    """What the merge driver adds up afterwards is every recall once; meanwhile nothing is lost here."""
+    for hour in range(3):
+        journal.record([A], hour * 3600, 60)
+    assert journal.fold({A: 0})[A].count == 3
+    journal.settle([A])
     journal.record([A], 4 * 3600, 60)
-    assert journal.fold({A: 0}) == {A: Recalls(8, 14400.0)}
+    assert journal.effective({A: 0}) == {A: 4}
+    assert journal.fold({A: 0})[A].count == 1
+    journal.settle([A])
+    assert journal.effective({A: 1}) == journal.effective({A: 3}) == {A: 4}
+    assert journal.fold({A: 1}) == {}
+    assert journal.fold({A: 1}, catch_up=True)[A].count == 4
 
 
 def test_repeat_just_after_a_fold_does_not_count(journal: Journal) -> None:
@@ -100,6 +116,7 @@ def test_folds_and_compactions_change_no_total(
         folded.record([identifier], minute * 60, 60)
         if is_fold:
             counts |= {key: recalls.count for key, recalls in folded.fold(counts).items()}
+            folded.settle(counts)
         else:
             folded.compact()
     assert folded.effective(counts) == plain.effective({A: 0, B: 0})
