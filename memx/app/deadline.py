@@ -26,9 +26,11 @@ def start_deadline(name: str, seconds: float) -> None:
 
 
 def say(line: str) -> None:
-    """Write one line to standard error; that nobody listens is no reason to fail."""
+    """Write one line to standard error, controls shown; that nobody listens is no reason to fail."""
+    from memx.escape import show_controls
+
     try:
-        sys.stderr.write(line.replace("\n", " ") + "\n")
+        sys.stderr.write(show_controls(line.replace("\n", " ")) + "\n")
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         return

@@ -301,6 +301,15 @@ def test_post_commit_says_one_line_only_when_there_is_news(hooked_repo: GitRepo)
     assert (again.stderr, silent.stderr) == (b"", b"")
 
 
+def test_post_commit_shows_controls_instead_of_sending_them(hooked_repo: GitRepo) -> None:
+    """A lesson from someone else's commit cannot move the cursor of the terminal or hide words."""
+    message = "Fix\n\nLearned: The pool needs \x1b[2J\u202e50 connections, because 10 ran out.\n"
+    done = hooked_repo.run("commit", "-q", "--allow-empty", "-m", message)
+    said = done.stderr.decode()
+    assert "pool needs" in said
+    assert not set(said) & {"\x1b", "\u202e"}
+
+
 def test_squash_message_with_hashes_that_are_gone_is_tolerated(hooked_repo: GitRepo) -> None:
     """Dangling or invented hashes in git's own files stop nothing."""
     (hooked_repo.path / ".git" / "SQUASH_MSG").write_text("commit " + "0" * 40 + "\n")

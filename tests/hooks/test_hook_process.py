@@ -336,3 +336,23 @@ def test_hooks_of_two_worktrees_share_one_inbox(hooked_repo: GitRepo, tmp_path: 
     linked.commit(lesson_message("alpha"))
     hooked_repo.commit(lesson_message("beta"))
     assert taught(hooked_repo) == taught(linked) == ["alpha", "beta"]
+
+
+@pytest.mark.parametrize(
+    "command", [["checkout", "-q", "side"], ["merge", "-q", "side"]], ids=["checkout", "merge"]
+)
+def test_index_is_refreshed_behind_a_checkout_and_a_merge(
+    command: list[str], hooked_repo: GitRepo, bullet: str
+) -> None:
+    """Soon afterwards the index of this worktree is there, without anyone having searched."""
+    hooked_repo.git("checkout", "-q", "-b", "side")
+    hooked_repo.commit("Add a bullet", {BULLET: bullet})
+    hooked_repo.git("-c", "core.hooksPath=/dev/null", "checkout", "-q", "main")
+    cache = hooked_repo.path / ".git" / "memx" / "cache"
+    assert not (cache / "CURRENT").exists()
+    hooked_repo.git(*command)
+    deadline = time.monotonic() + 40
+    while not (cache / "CURRENT").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert (cache / "CURRENT").exists()
+    assert hooked_repo.git("status", "--porcelain") == ""
