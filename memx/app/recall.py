@@ -26,7 +26,7 @@ def recall(project: Project, request: SearchRequest, *, is_counted: bool = True)
     snapshot = index.snapshot(fresh=request.fresh)
     answer = search(
         request,
-        [SearchStore(index, project.store_root, project.journal.pending(), snapshot)],
+        [SearchStore(index, project.store_root, project.journal.counts(), snapshot)],
         config=project.config,
         now=project.now,
         viewer=make_viewer(project, scopes=snapshot.scopes),

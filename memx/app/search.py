@@ -16,7 +16,7 @@ from memx.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from memx.config import Config
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memx.index.packed import PackedBullet
     from memx.index.snapshot import Snapshot
     from memx.model import Problem
+    from memx.store.journal import Counts
 
 JSON_VERSION = 1
 
@@ -51,14 +52,14 @@ class SearchRequest:
 
 @record
 class SearchStore:
-    """A store that is searched: its index, its folder, and pending recalls from its journal.
+    """A store that is searched: its index, its folder, and what its journal knows of recalls.
 
     `snapshot`: one that the caller has taken already, so that files are not checked twice.
     """
 
     index: Index
     root: str
-    pending: Mapping[str, int] = {}
+    counts: Counts | None = None
     snapshot: Snapshot | None = None
 
 
@@ -257,13 +258,14 @@ class Searching:
             bullet.half_life_days,
             bullet.pinned,
             self._config.decay,
+            is_disputed=getattr(bullet, "disputed", None) is not None,
         ).weight
 
     def _recalls(self, bullet: PackedBullet) -> int:
-        pending = sum(
-            store.pending.get(bullet.id, 0) for store in self._stores if store.index.store == bullet.store
-        )
-        return bullet.recall_count + pending
+        for store in self._stores:
+            if store.counts is not None and store.index.store == bullet.store:
+                return store.counts.effective(bullet.id, bullet.recall_count)
+        return bullet.recall_count
 
     def _has_stale(self, snapshots: Sequence[Snapshot], ranking: Ranking) -> bool:
         """Return whether the file of a hit is not what was indexed."""
