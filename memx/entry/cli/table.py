@@ -16,6 +16,7 @@ MODULES = {
     "mv": "bullet",
     "lint": "files",
     "fmt": "files",
+    "verify": "verify",
     "log": "provenance",
     "blame": "provenance",
     "why": "provenance",
