@@ -8,7 +8,6 @@ pairs kept apart from tuning). Needs scikit-learn and model2vec.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -20,26 +19,36 @@ from sklearn.model_selection import StratifiedKFold
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "tools", "curator")]
 
-from fit import cosines, fit_models  # noqa: E402 (the path is set above)
+from fit import cosines, fit_models, read_pairs, trust_in  # noqa: E402 (the path is set above)
 
 from memx.config import CuratorConfig  # noqa: E402
 from memx.curator.features import compare  # noqa: E402
 from memx.curator.judge import Verdict, judge_comparison, judge_texts  # noqa: E402
 from memx.curator.tokens import analyse  # noqa: E402
 
+MINIMAL = os.path.join(HERE, "data", "pairs.minimal.jsonl")
 SHARED = os.path.join(HERE, "..", "..", "shared")
 RELATIONS = ("duplicate", "contradiction", "distinct_near", "related", "unrelated")
 LANGUAGES = ("en", "zh", "ja", "es", "cross")
 FOLDS = 10
 
 
-def judge_folds(rows: list[dict[str, str]], near: list[float]) -> list[Verdict]:
-    """Judge every pair by models fitted on the other folds."""
+def judge_folds(rows: list[dict[str, str]], near: list[float], model_dir: str) -> list[Verdict]:
+    """Judge every pair by models fitted on the other folds and the minimal pairs."""
+    minimal = read_pairs(MINIMAL)
+    more = [compare(analyse(row["a"]), analyse(row["b"])) for row in minimal]
+    more_near = cosines(minimal, model_dir)
+    more_relations = [row["relation"] for row in minimal]
     pairs = [compare(analyse(row["a"]), analyse(row["b"])) for row in rows]
     relations = np.array([row["relation"] for row in rows])
     verdicts: list[Verdict | None] = [None] * len(rows)
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(relations, relations):
-        models = fit_models([pairs[i] for i in train], [near[i] for i in train], relations[train])
+        models = fit_models(
+            [*(pairs[i] for i in train), *more],
+            [*(near[i] for i in train), *more_near],
+            np.array([*relations[train], *more_relations]),
+            trust_in([*(rows[i] for i in train), *minimal]),
+        )
         for i in test:
             verdicts[i] = judge_comparison(pairs[i], near[i], CuratorConfig(), models)
     return [verdict for verdict in verdicts if verdict is not None]
@@ -131,8 +140,7 @@ def main(arguments: list[str]) -> None:
     named = [argument for argument in arguments if not argument.startswith("--")]
     path = named[0] if named else os.path.join(SHARED, "eval", "pairs.dev.jsonl")
     model_dir = named[1] if len(named) > 1 else os.path.join(SHARED, "models", "memx-multi-256-int8")
-    with open(path, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file if line.strip()]
+    rows = read_pairs(path)
     near = cosines(rows, model_dir)
     if "--fitted" in arguments:
         verdicts = [
@@ -140,7 +148,7 @@ def main(arguments: list[str]) -> None:
             for row, cosine in zip(rows, near, strict=True)
         ]
     else:
-        verdicts = judge_folds(rows, near)
+        verdicts = judge_folds(rows, near, model_dir)
     report(rows, verdicts, near)
     speed(rows, near)
 

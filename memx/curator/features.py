@@ -46,8 +46,12 @@ NAMES = (
     "shared_weight",
     "only_values_differ",
     "value_replaced",
+    "sides_crossed",
+    "length",
+    "short_in_order",
 )
 _LOOSE_WORDING = 0.25  # below this, words in the same place are no evidence of two subjects
+_SHORT = 8.0  # weight of a text of some eight content words
 _MOST = 3.0  # a count says no more beyond this
 _QUANTITY = ("number", "clock", "version", "label")
 
@@ -69,6 +73,10 @@ class Comparison:
     """Aligned units on which the two texts take opposite sides."""
     turned_share: float
     """Weight of those in the weight of all aligned content on which both take a side, 0-1."""
+    is_crossed: bool
+    """Each text affirms something that the other turns down, as in "X over Y" and "Y over X"."""
+    order_turned: float
+    """Share of aligned content in the opposite order, when both tell a sequence, 0-1."""
     replaced: tuple[tuple[Unit, Unit], ...]
     """Of those, values and names for which the text that turns them down has another of the kind."""
     axes: tuple[str, ...]
@@ -96,7 +104,22 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
     replaced = tuple(pair for pair in turned if _is_replaced(pair, a, b, alignment))
     share = against / (against + along) if against else 0.0
     vector = _vector(a, b, alignment, hard, families, values, turned, along, axes, swaps, replaced)
-    return Comparison(a, b, alignment, values, hard, families, swaps, turned, share, replaced, axes, vector)
+    return Comparison(
+        a,
+        b,
+        alignment,
+        values,
+        hard,
+        families,
+        swaps,
+        turned,
+        share,
+        _crossed(turned, a),
+        _order_turned(a, b, alignment),
+        replaced,
+        axes,
+        vector,
+    )
 
 
 def _vector(
@@ -153,6 +176,9 @@ def _vector(
         math.log1p(min(alignment.matched_a, alignment.matched_b)),
         float(bool(values) and len(alignment.left_a) == len(alignment.left_b) == len(values)),
         min(float(len(replaced)), 2.0),
+        float(_crossed(turned, a)),
+        math.log1p(min(a.weight, b.weight)),
+        alignment.in_order * max(0.0, 1 - min(a.weight, b.weight) / _SHORT),
     )
 
 
@@ -160,6 +186,11 @@ def features(comparison: Comparison, cosine: float) -> tuple[float, ...]:
     """Return the values of NAMES for one pair; cosine in -1..1, below 0 counts as 0."""
     near = min(1.0, max(0.0, cosine))
     return (near, near * comparison.vector[0], *comparison.vector)
+
+
+def _crossed(turned: tuple[tuple[Unit, Unit], ...], a: Analysis) -> bool:
+    """Tell "X over Y" against "Y over X": each text affirms what the other turns down."""
+    return len({a.stances[left.keys[0]] > 0 for left, _ in turned}) > 1
 
 
 def _is_replaced(pair: tuple[Unit, Unit], a: Analysis, b: Analysis, alignment: Alignment) -> bool:

@@ -13,7 +13,7 @@ from memx.record import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.curator.features import Comparison
-    from memx.curator.tokens import Unit
+    from memx.curator.tokens import Analysis, Unit
 
 OPPOSING = frozenset({"value", "negation", "opposite"})
 """Kinds of veto that speak of a contradiction; the others speak of two different subjects."""
@@ -27,6 +27,7 @@ _KIND_NAMES = {
     "code": "name",
     "name": "name",
 }
+_ORDER_TURNED = 0.3
 _TURNED_SHARE = 0.4  # of the aligned content on which both texts take a side
 _CLOSE_WORDING = (
     0.25  # share of neighbours that stay neighbours; freer wording often turns a word round harmlessly
@@ -55,7 +56,12 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
     found = [Veto(family, *members) for family, members in comparison.families.items()]
     found += [_veto(_KIND_NAMES.get(kind, kind), comparison, *pair) for kind, pair in comparison.hard.items()]
     found += [_veto("value", comparison, *pair) for pair in comparison.values]
-    found += [_veto("negation", comparison, *pair) for pair in comparison.replaced]
+    turned_for_sure = comparison.turned if comparison.is_crossed else comparison.replaced
+    found += [_veto("negation", comparison, *pair) for pair in turned_for_sure]
+    if comparison.order_turned >= _ORDER_TURNED and all(
+        _ranks(text) for text in (comparison.a, comparison.b)
+    ):
+        found.append(Veto("opposite", "sequence", "sequence"))
     found += [_veto("wording", comparison, swap.a, swap.b) for swap in comparison.swaps]
     if comparison.turned_share >= _TURNED_SHARE and comparison.alignment.in_order >= _CLOSE_WORDING:
         found += [_veto("negation", comparison, *pair) for pair in comparison.turned]
@@ -67,6 +73,11 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
         if opposite(swap.a, swap.b)
     ]
     return tuple(dict.fromkeys(found))
+
+
+def _ranks(text: Analysis) -> bool:
+    """Tell whether a text says what comes first or last; "before" may be told from either end."""
+    return "=first" in text.index or "=last" in text.index
 
 
 def _veto(kind: str, comparison: Comparison, a: Unit, b: Unit) -> Veto:

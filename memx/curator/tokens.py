@@ -135,7 +135,13 @@ def detect_language(text: str) -> str:
         return "zh"
     low = text.lower()
     spanish = len(_SPANISH.findall(low)) + 2 * len(re.findall(r"[ñ¿¡áéíóú]", low))
-    return "es" if spanish > len(_ENGLISH.findall(low)) else "en"
+    english = len(_ENGLISH.findall(low))
+    if spanish == english:
+        found = re.findall(r"[a-z]+", words.fold(text))
+        spanish, english = (
+            sum(words.stem(w, code) in words.concepts(code) for w in found) for code in ("es", "en")
+        )
+    return "es" if spanish > english else "en"
 
 
 def _cut_clauses(text: str, lang: str) -> list[_Clause]:
@@ -191,7 +197,7 @@ def _cancel_without(hits: list[tuple[int, int, frozenset[str]]]) -> list[tuple[i
 
 _PREFERENCE = {
     "en": re.compile(r"\b(?:prefer|favou?r|choose|pick|use)", re.IGNORECASE),
-    "es": re.compile(r"\b(?:prefer|prefier|elig|escog)", re.IGNORECASE),
+    "es": re.compile(r"\b(?:prefer|prefier|elig|escog|mejor)", re.IGNORECASE),
     "ja": re.compile(r"推奨|優先|使|選|好"),
     "zh": re.compile(r"优先|推荐|选"),
 }
@@ -240,7 +246,9 @@ class _Reader:
             return unit
         opens = place == 0 or units[place - 1].clause != unit.clause
         is_subject = opens and trouble == place + 1 and unit.weight > _LIGHT_WEIGHT
-        is_culprit = place < trouble and (unit.kind in HARD or unit.kind in ("name", "number") or is_subject)
+        is_harm = "=harm" in units[trouble].keys  # what stands before "caused" is the cause, all of it
+        is_named = unit.kind in HARD or unit.kind in ("name", "number")
+        is_culprit = place < trouble and (is_named or is_subject or is_harm)
         stance = -1 if is_culprit else 0
         return unit if stance == unit.stance else replace(unit, stance=stance)
 

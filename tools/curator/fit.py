@@ -1,7 +1,8 @@
 """Fit the Curator's two models and write their readable coefficients into memx/data/curator.
 
-Usage: python tools/curator/fit.py PAIRS.jsonl MODEL_DIR
-PAIRS.jsonl: objects with `a`, `b`, `relation` (duplicate, contradiction,
+Usage: python tools/curator/fit.py MODEL_DIR PAIRS.jsonl ...
+Fitted on the development pairs and benchmarks/data/pairs.minimal.jsonl, short
+pairs one fact or one turn of phrase apart. PAIRS.jsonl: objects with `a`, `b`, `relation` (duplicate, contradiction,
 distinct_near, related, unrelated). MODEL_DIR: a model2vec folder, for cosines.
 Needs scikit-learn and model2vec, which the product itself does not use here.
 """
@@ -21,7 +22,8 @@ from memx.curator.similarity import Model, Models
 from memx.curator.tokens import analyse
 from memx.resources import resource
 
-STRENGTH = 0.5  # inverse regularisation; a handful of hundred pairs cannot carry more
+STRENGTH = 1.0  # inverse regularisation, chosen by ten folds
+MINIMAL_TRUST = 0.4  # weight of a minimal pair; they are many variants of few sentences
 MODELS = {
     "subject": (None, ("duplicate", "contradiction")),
     "conclusion": (("duplicate", "contradiction"), ("duplicate",)),
@@ -38,12 +40,12 @@ def cosines(rows: list[dict[str, str]], model_dir: str) -> list[float]:
     return [float(value) for value in (left * right).sum(axis=1) / np.maximum(norms, 1e-9)]
 
 
-def fit(x: np.ndarray, y: np.ndarray) -> Model:
+def fit(x: np.ndarray, y: np.ndarray, trust: np.ndarray) -> Model:
     """Return a model on the features' own scale; a forbidden negative weight is taken out and the rest refitted."""
     keep = np.ones(x.shape[1], dtype=bool)
     while True:
         scaler = StandardScaler().fit(x[:, keep])
-        model = LogisticRegression(C=STRENGTH, max_iter=5000).fit(scaler.transform(x[:, keep]), y)
+        model = LogisticRegression(C=STRENGTH, max_iter=5000).fit(scaler.transform(x[:, keep]), y, trust)
         weights = np.zeros(x.shape[1])
         weights[keep] = model.coef_[0] / scaler.scale_
         bad = [NAMES.index(name) for name in NEVER_NEGATIVE if weights[NAMES.index(name)] < 0]
@@ -53,22 +55,36 @@ def fit(x: np.ndarray, y: np.ndarray) -> Model:
         keep[bad] = False
 
 
-def fit_models(pairs: list[Comparison], near: list[float], relations: np.ndarray) -> Models:
+def fit_models(
+    pairs: list[Comparison], near: list[float], relations: np.ndarray, trust: np.ndarray
+) -> Models:
     """Fit both models on compared pairs with their cosines and labels."""
     x = np.array([features(pair, cosine) for pair, cosine in zip(pairs, near, strict=True)])
     found = {}
     for name, (among, yes) in MODELS.items():
         chosen = np.isin(relations, among) if among else np.ones(len(relations), dtype=bool)
-        found[name] = fit(x[chosen], np.isin(relations[chosen], yes))
+        found[name] = fit(x[chosen], np.isin(relations[chosen], yes), trust[chosen])
     return Models(**found)
 
 
-def main(path: str, model_dir: str) -> None:
-    """Fit both models on all pairs and write their files."""
+def read_pairs(path: str) -> list[dict[str, str]]:
+    """Read a file of labelled pairs."""
     with open(path, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def trust_in(rows: list[dict[str, str]]) -> np.ndarray:
+    """Return the weight of each pair in the fit."""
+    return np.array([MINIMAL_TRUST if row["id"].startswith("min-") else 1.0 for row in rows])
+
+
+def main(model_dir: str, *paths: str) -> None:
+    """Fit both models on all pairs and write their files."""
+    rows = [row for path in paths for row in read_pairs(path)]
     pairs = [compare(analyse(row["a"]), analyse(row["b"])) for row in rows]
-    models = fit_models(pairs, cosines(rows, model_dir), np.array([row["relation"] for row in rows]))
+    models = fit_models(
+        pairs, cosines(rows, model_dir), np.array([row["relation"] for row in rows]), trust_in(rows)
+    )
     write("subject", models.subject)
     write("conclusion", models.conclusion)
 
@@ -86,4 +102,4 @@ def write(name: str, model: Model) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main(*sys.argv[1:])
