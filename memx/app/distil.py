@@ -88,7 +88,7 @@ def effective_mode(project: Project, wanted: str = "") -> tuple[str, tuple[str, 
 
 def distil_commits(project: Project, history: History, options: Options) -> Distilled:
     """Distil a few commits with the diffs of their configuration files."""
-    from memx.repo.history import read_commits
+    from memx.repo.history import read_commits, split_squash
 
     commits = read_commits(
         require_repository(project),
@@ -100,7 +100,8 @@ def distil_commits(project: Project, history: History, options: Options) -> Dist
         paths=CONFIG_PATHSPECS,
         no_walk=not history.is_walked,
     )
-    return gather(project, map(project.reflector.commit, commits), options, top=history.top)
+    parts = (part for commit in commits for part in split_squash(commit))
+    return gather(project, map(project.reflector.commit, parts), options, top=history.top)
 
 
 def distil_text(project: Project, text: str, options: Options) -> Distilled:

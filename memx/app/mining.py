@@ -167,14 +167,16 @@ def _batched(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
 def _reflect(batch: list[Commit], config: ReflectorConfig, sanitizer: PrivacySanitizer) -> Batch:
     """Reflect on one batch; runs in a process of its own for a long history."""
     from memx.reflector import Reflector
+    from memx.repo.history import split_squash
 
     reflector = Reflector(config, sanitizer)
     candidates: list[Candidate] = []
     rejected: list[Rejection] = []
     for commit in batch:
-        reflection = reflector.commit(commit)
-        candidates += reflection.candidates
-        rejected += reflection.rejected
+        for part in split_squash(commit):
+            reflection = reflector.commit(part)
+            candidates += reflection.candidates
+            rejected += reflection.rejected
     return [commit.sha for commit in batch], candidates, rejected
 
 
