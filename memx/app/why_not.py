@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from memx.app.search import SearchRequest, Searching, request_filters
 from memx.errors import StoreError
-from memx.generator.generator import MIN_RELEVANCE
 from memx.generator.scopes import is_visible, scope_of
 from memx.record import record, replace
 
@@ -58,7 +57,7 @@ def why_not(
     if identifier in {hit.id for hit in answer.hits}:
         return WhyNot(searching.hit(scored, snapshots), _rank(searching, request, identifier), ())
     if not reasons:
-        reasons = _outranked(scored, searching, request, config)
+        reasons = _outranked(scored, generator.least, searching, request, config)
     return WhyNot(searching.hit(scored, snapshots), _rank(searching, request, identifier), tuple(reasons))
 
 
@@ -72,9 +71,11 @@ def _excluded(bullet: PackedBullet, request: SearchRequest, viewer: Viewer) -> l
     return reasons
 
 
-def _outranked(scored: Scored, searching: Searching, request: SearchRequest, config: Config) -> list[str]:
-    if scored.blended < MIN_RELEVANCE:
-        return [f"its blended score {scored.blended:.3f} is below {MIN_RELEVANCE}: it is not about that"]
+def _outranked(
+    scored: Scored, least: float, searching: Searching, request: SearchRequest, config: Config
+) -> list[str]:
+    if scored.blended < least:
+        return [f"its blended score {scored.blended:.3f} is below {least}: it is not about that"]
     limit = request.max_results or config.generator.max_results
     rank = _rank(searching, request, scored.bullet.id)
     if rank is None:

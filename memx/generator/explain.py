@@ -23,7 +23,7 @@ def explain(hit: Hit) -> Iterator[str]:
         ("L2 fuzzy words", hit.l2, f"of {FUZZY_MAX:g}"),
         ("L3 tools, names, tags", hit.l3, f"of {METADATA_MAX:g}"),
         ("keyword", hit.keyword, f"(L1 + L2 + L3) / {KEYWORD_MAX:g}"),
-        ("L4 semantic", hit.semantic, "calibrated cosine"),
+        ("L4 semantic", hit.semantic, _meaning(hit)),
         ("blended", hit.blended, _blend(hit)),
         ("decay", hit.decay, "by age and recalls"),
         ("recency boost", hit.recency_boost, "created or accepted lately"),
@@ -37,6 +37,10 @@ def explain(hit: Hit) -> Iterator[str]:
 def format_factor(value: float) -> str:
     """Return a factor to three places; a tiny one with its exponent, so that it still multiplies out."""
     return f"{value:8.3f}" if value == 0 or abs(value) >= 0.001 else f"{value:8.1e}"  # noqa: PLR2004
+
+
+def _meaning(hit: Hit) -> str:
+    return "calibrated cosine, from 0.5 on for the whole query word for word" if hit.l1 >= EXACT_MAX else "calibrated cosine"
 
 
 def _blend(hit: Hit) -> str:

@@ -44,7 +44,8 @@ def fuse(
 ) -> Fusion:
     """Return NormKeyword, Blended and Final; `absent` names layers (l1, l2, l3, l4) that failed.
 
-    fuse(8, 5, 3, 0.72, decay=0.89, scope_boost=1.3) is 0.457, 0.562, 0.650.
+    fuse(8, 5, 3, 0.72, decay=0.89, scope_boost=1.3) is 0.457, 0.562, 0.650 (rounded at each step;
+    nothing is rounded here).
     """
     config = GeneratorConfig() if config is None else config
     keyword_weight, semantic_weight = weights(config, absent)

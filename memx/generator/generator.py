@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memx.errors import IndexUnavailableError
 from memx.generator import fusion
-from memx.generator.exact import ExactMatcher
+from memx.generator.exact import EXACT_MAX, ExactMatcher
 from memx.generator.fuzzy import FuzzyMatcher
 from memx.generator.metadata import MetadataMatcher
 from memx.generator.query import make_query
@@ -37,8 +37,13 @@ RELEVANCE_CUT = 0.9
 """Decay may reorder the best `max_results` bullets by relevance, and those that are nearly as relevant as
 the last of them: at least this share of its relevance."""
 
-MIN_RELEVANCE = 0.08
-"""A blended score below this is a coincidence, not an answer."""
+MIN_RELEVANCE = 0.12
+MIN_RELEVANCE_OF_WORDS = 0.07
+"""A blended score below this is a coincidence, not an answer; the second one holds without L4."""
+
+VERBATIM_SEMANTIC = 0.5
+"""Semantic score that the calibration gives to a text on the same topic. A bullet that holds the whole query
+word for word is at least that, however much else it says: its own score counts from here on to 1."""
 
 
 @record
@@ -118,11 +123,16 @@ class Generator:
         query = make_query(text, self._analyser, self._count, self._size(), path=path)
         scored = self.score(query, self._candidates(query))
         relevant = sorted(
-            (s for s in scored if s.blended >= MIN_RELEVANCE), key=lambda s: (-s.relevance, s.bullet.id)
+            (s for s in scored if s.blended >= self.least), key=lambda s: (-s.relevance, s.bullet.id)
         )
         pool = cut(relevant, limit)
         pool.sort(key=lambda s: (-s.score, -s.relevance, s.bullet.id, s.bullet.path))
         return Ranking(tuple(pool[:limit]), self.degraded)
+
+    @property
+    def least(self) -> float:
+        """The blended score that a hit needs."""
+        return MIN_RELEVANCE_OF_WORDS if "l4" in self._absent() else MIN_RELEVANCE
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -222,6 +232,10 @@ class Generator:
     def _fuse(
         self, bullet: PackedBullet, layers: tuple[float, float, float, float], absent: frozenset[str]
     ) -> Scored:
+        l1, l2, l3, semantic = layers
+        if l1 >= EXACT_MAX and "l4" not in absent:
+            semantic = VERBATIM_SEMANTIC + (1 - VERBATIM_SEMANTIC) * semantic
+        layers = (l1, l2, l3, semantic)
         decay = self._decay(bullet)
         recency = fusion.recency_boost(self._now, bullet.created, bullet.accepted, self._config)
         scope = scope_boost(bullet.scope, self._viewer, self._config)

@@ -325,7 +325,7 @@ class Index:
             del digests[path]
         reported = tuple(broken[path] for path in sorted(broken))
         return Changes(
-            tuple(bullets), tuple(sorted(gone)), stats, digests, reported, touched=stats != known or bool(gone)
+            tuple(bullets), tuple(sorted(gone)), stats, digests, reported, touched=stats != known or bool(gone or bullets)
         )
 
     def _read(self, path: str) -> bytes | None:

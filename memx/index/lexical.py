@@ -112,18 +112,8 @@ class LexicalIndex:
         """
         heap = BULK_HEAP_BYTES if bulk else SMALL_HEAP_BYTES
         writer = _guard(self._index.writer, heap, 0 if bulk else 1)
-        try:
-            for path in removed_paths:
-                writer.delete_documents_by_term("path", path)
-            for bullet in added:
-                if not bulk:
-                    writer.delete_documents_by_term("path", bullet.path)
-                writer.add_document(_document(bullet))
-            writer.commit()
-            writer.wait_merging_threads()
-        except (ValueError, OSError) as error:
-            raise IndexUnavailableError(f"the lexical index cannot be written: {error}") from error
-        self._index.reload()
+        _guard(_write, writer, added, () if bulk else removed_paths, not bulk)
+        _guard(self._index.reload)
         self._searcher = self._index.searcher()
 
     def count(self, view: str, term: str) -> int:
@@ -203,6 +193,19 @@ class LexicalIndex:
         return _guard(self._searcher.search, query, limit, count)
 
 
+def _write(
+    writer: Any, added: Iterable[PackedBullet], removed_paths: Iterable[str], replaces: bool  # noqa: FBT001
+) -> None:
+    for path in removed_paths:
+        writer.delete_documents_by_term("path", path)
+    for bullet in added:
+        if replaces:
+            writer.delete_documents_by_term("path", bullet.path)
+        writer.add_document(_document(bullet))
+    writer.commit()
+    writer.wait_merging_threads()
+
+
 def _document(bullet: PackedBullet) -> Any:
     document = tantivy.Document()
     document.add_text("path", bullet.path)
@@ -217,8 +220,13 @@ def _document(bullet: PackedBullet) -> Any:
 
 
 def _guard(action: Any, *arguments: Any) -> Any:
-    """Call tantivy and translate its errors, which are plain ValueErrors."""
+    """Call tantivy and translate its errors: plain ValueErrors, and panics on damaged files."""
     try:
         return action(*arguments)
     except (ValueError, OSError) as error:
         raise IndexUnavailableError(f"the lexical index cannot be used: {error}", hint="memx reindex") from error
+    except BaseException as error:
+        # A Rust panic is no Exception, so that nobody catches it by accident; here it means damaged bytes.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise IndexUnavailableError("the lexical index is damaged", hint="memx reindex") from error

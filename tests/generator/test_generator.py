@@ -1,0 +1,151 @@
+"""Order, cuts, filters and failures of a ranking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memx.config import GeneratorConfig
+from memx.generator.generator import Engines, default_engines
+from memx.generator.scopes import Viewer
+from memx.index.query import Filters
+from memx.model import Bullet
+
+if TYPE_CHECKING:
+    from tests.generator.conftest import Corpus
+
+TEXTS = ("redis pool size", "redis pool timeout", "kafka offsets lag")
+
+
+class Broken:
+    """A layer that fails whenever it is asked."""
+
+    def prepare(self, _text: str) -> bool:
+        """Fail."""
+        raise RuntimeError("out of order")
+
+    def score(self, *_values: object) -> float:
+        """Fail."""
+        raise RuntimeError("out of order")
+
+
+class Constant:
+    """A semantic layer that likes everything equally."""
+
+    def prepare(self, _text: str) -> bool:
+        """Know nothing to look for."""
+        return False
+
+    def score(self, _bullet: object) -> float:
+        """Return the same for all."""
+        return 0.7
+
+
+LAYERS = ("exact", "fuzzy", "metadata", "vector")
+
+
+@pytest.mark.parametrize("broken", [(name,) for name in LAYERS] + [LAYERS[:3], LAYERS])
+def test_broken_layers_are_named_and_the_others_answer(corpus: type[Corpus], broken: tuple[str, ...]) -> None:
+    """One at a time and together: no exception, `degraded` names each, others count as the formula says."""
+    found = corpus(*TEXTS)
+    plain = default_engines()
+    parts = {"exact": plain.exact, "fuzzy": plain.fuzzy, "metadata": plain.metadata, "vector": Constant()}
+    parts.update(dict.fromkeys(broken, Broken()))
+    ranking = found.generator(Engines(**parts)).rank("redis pool size")  # type: ignore[arg-type]
+    named = {entry.split(":")[0] for entry in ranking.degraded}
+    assert named == {f"l{LAYERS.index(name) + 1}" for name in broken}
+    if broken != LAYERS:
+        assert ranking.hits[0].bullet.id == "b0"
+
+
+def test_failing_layer_weighs_as_the_formula_says(corpus: type[Corpus]) -> None:
+    """Without L4 the keyword side weighs 1, without L1-L3 the semantic side does."""
+    found = corpus(*TEXTS)
+    plain = default_engines()
+    words = found.generator(Engines(plain.exact, plain.fuzzy, plain.metadata, Broken())).rank("redis pool size")  # type: ignore[arg-type]
+    assert words.hits[0].blended == words.hits[0].keyword == pytest.approx(25 / 35)
+    meaning = found.generator(Engines(Broken(), Broken(), Broken(), Constant())).rank("redis pool size")  # type: ignore[arg-type]
+    assert meaning.hits[0].blended == 0.7
+
+
+def test_factors_multiply_out(corpus: type[Corpus]) -> None:
+    """Every printed factor leads to the printed score."""
+    found = corpus(Bullet(id="b0", text="redis pool size", created=0.0), "kafka")
+    scored = found.generator(decay=lambda _b: 0.25).rank("redis pool").hits[0]
+    assert scored.keyword == pytest.approx((scored.l1 + scored.l2 + scored.l3) / 35)
+    assert scored.blended == pytest.approx(scored.keyword)
+    assert scored.score == pytest.approx(scored.blended * 0.25 * scored.recency_boost * scored.scope_boost)
+
+
+def test_age_cannot_bury_the_only_answer(corpus: type[Corpus]) -> None:
+    """Bullets are cut by relevance before decay is applied."""
+    fresh = [Bullet(id=f"f{i}", text=f"redis note number {i} on something") for i in range(30)]
+    found = corpus(Bullet(id="old", text="redis pool size is fifty"), *fresh)
+    ranking = found.generator(decay=lambda b: 1e-9 if b.id == "old" else 1.0).rank("redis pool size")
+    assert "old" in [scored.bullet.id for scored in ranking.hits]
+
+
+def test_decay_orders_equally_relevant_bullets(corpus: type[Corpus]) -> None:
+    """Among equals, however many, the fresher ones are returned."""
+    bullets = [Bullet(id=f"b{i}", text="redis pool size is fifty") for i in range(9)]
+    found = corpus(*bullets)
+    ranking = found.generator(decay=lambda b: 1 - int(b.id[1:]) / 10).rank("redis pool size", limit=5)
+    assert [scored.bullet.id for scored in ranking.hits] == ["b0", "b1", "b2", "b3", "b4"]
+
+
+def test_hidden_scopes_take_no_place_of_a_candidate(corpus: type[Corpus]) -> None:
+    """A hundred bullets of a sibling workspace do not crowd out the one that may be seen."""
+    hidden = [Bullet(id=f"h{i}", text="redis pool size", scope="workspace:other") for i in range(100)]
+    found = corpus(*hidden, Bullet(id="seen", text="redis pool size in a longer text"))
+    assert [s.bullet.id for s in found.generator(viewer=Viewer()).rank("redis pool size").hits] == ["seen"]
+
+
+def test_filters_hold(corpus: type[Corpus]) -> None:
+    """Section, type and tag are required, archived bullets are left out."""
+    found = corpus(
+        Bullet(id="b0", text="redis pool", section="tools", tags=("Cache",)), Bullet(id="b1", text="redis pool")
+    )
+    ranking = found.generator(filters=Filters(("section:tools", "tag:cache"))).rank("redis pool")
+    assert [s.bullet.id for s in ranking.hits] == ["b0"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"keyword_weight": 0.1},
+        {"max_results": 1},
+        {"recency_boost": 2.0},
+        {"recency_days": 99_999.0},
+        {"scope_boost": 3.0},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_config_key_changes_the_result(corpus: type[Corpus], changes: dict[str, float]) -> None:
+    """Each key of the ranking has an effect (the others are tested where they act)."""
+    found = corpus(*[Bullet(id=f"b{i}", text=text, created=900_000_000.0) for i, text in enumerate(TEXTS)],
+                   Bullet(id="new", text="redis pools", created=999_999_000.0))
+    plain = default_engines()
+    engines = Engines(plain.exact, plain.fuzzy, plain.metadata, Constant())  # type: ignore[arg-type]
+    before = found.generator(engines).rank("redis pool size")
+    after = found.generator(engines, config=GeneratorConfig(**changes)).rank("redis pool size")  # type: ignore[arg-type]
+    assert [(s.bullet.id, s.score) for s in before.hits] != [(s.bullet.id, s.score) for s in after.hits]
+
+
+def test_semantic_weight_changes_the_result(corpus: type[Corpus]) -> None:
+    """The weight of the semantic side counts."""
+    found = corpus(*TEXTS)
+    plain = default_engines()
+    engines = Engines(plain.exact, plain.fuzzy, plain.metadata, Constant())  # type: ignore[arg-type]
+    more = found.generator(engines, config=GeneratorConfig(semantic_weight=0.9)).rank("redis pool size")
+    assert more.hits[0].score > found.generator(engines).rank("redis pool size").hits[0].score
+
+
+def test_ranking_is_deterministic(corpus: type[Corpus]) -> None:
+    """Same bullets, query and time give the same hits."""
+    assert corpus(*TEXTS).rank("redis pool").hits == corpus(*TEXTS).rank("redis pool").hits
+
+
+def test_unrelated_query_finds_nothing(corpus: type[Corpus]) -> None:
+    """No shared word and no meaning is no hit."""
+    assert corpus(*TEXTS).ids("sourdough bread") == []

@@ -1,0 +1,187 @@
+"""What each layer finds, and what it must not confuse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memx.model import Bullet
+
+if TYPE_CHECKING:
+    from tests.generator.conftest import Corpus
+
+CODE = (
+    "Set MAX_POOL_SIZE to 50",
+    "The max pool size is large enough",
+    "git commit --no-verify skips hooks",
+    "There is no verify step any more",
+    "C++ needs a header guard",
+    "C needs a header guard",
+    "C# needs a using",
+    "Call foo.bar_baz() before use",
+    "std::vector<int> grows by doubling",
+    "TypeError: cannot unpack",
+    "pytest -v prints each test",
+    "getUserById caches for a minute",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "others"),
+    [
+        ("MAX_POOL_SIZE", "b0", {"b1"}),
+        ("--no-verify", "b2", {"b3"}),
+        ("C++", "b4", {"b5", "b6"}),
+        ("C", "b5", {"b4", "b6"}),
+        ("C#", "b6", {"b4", "b5"}),
+        ("foo.bar_baz()", "b7", set()),
+        ("bar_baz", "b7", set()),
+        ("std::vector", "b8", set()),
+        ("TypeError", "b9", set()),
+        ("TypeError:", "b9", set()),
+        ("pytest -v", "b10", set()),
+        ("getUserById", "b11", set()),
+    ],
+)
+def test_code_token_is_found_exactly(corpus: type[Corpus], query: str, first: str, others: set[str]) -> None:
+    """An identifier, flag or error is an exact hit where it stands, and none where only its words stand."""
+    found = corpus(*CODE)
+    assert found.ids(query)[0] == first
+    assert found.score(query, int(first[1:])).l1 == 15.0
+    for other in others:
+        assert found.score(query, int(other[1:])).l1 == 0.0
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("pytset", "pytest prints each test"),
+        ("conection timeout", "The connection has a timeout"),
+        ("caching responses", "We cache the response"),
+        ("user", "getUserById caches for a minute"),
+        ("pool_size", "MAX_POOL_SIZE is 50"),
+        ("cafe", "El café está abierto"),
+        ("configuraciones", "La configuración está en el repositorio"),
+        ("pruebas", "La prueba falla"),
+        ("k8s", "Restart the kubernetes node"),
+    ],
+)
+def test_near_word_is_found_by_the_fuzzy_layer(corpus: type[Corpus], query: str, text: str) -> None:
+    """Misspelling, inflection, sub-word, accent and alias earn L2 where L1 has nothing."""
+    found = corpus(text, "Unrelated words about something else")
+    scored = found.score(query)
+    assert found.ids(query)[0] == "b0"
+    assert 0 < scored.l2 < 10
+    assert scored.l1 < 15
+
+
+@pytest.mark.parametrize("query", ["数据库", "连接", "超时"])
+def test_part_of_a_cjk_text_is_found_by_words_alone(corpus: type[Corpus], query: str) -> None:
+    """faults 42: Chinese is not one giant token."""
+    assert corpus("数据库连接池要设置超时", "缓存要预热").ids(query) == ["b0"]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"), [("検索", "日本語の検索"), ("しりとり", "しりとりのルール"), ("검색", "한국어 검색 기능")]
+)
+def test_japanese_and_korean_are_found_by_words_alone(corpus: type[Corpus], query: str, text: str) -> None:
+    """Kana, Han and Hangul are cut into pairs of characters."""
+    assert corpus(text, "something else").ids(query) == ["b0"]
+
+
+def test_single_character_is_found(corpus: type[Corpus]) -> None:
+    """A query of one Han character finds the texts that hold it."""
+    assert corpus("数据库", "缓存").ids("库") == ["b0"]
+
+
+@pytest.mark.parametrize(
+    "query", ["knowledge about Redis", "Redis に関する知識", "conocimiento sobre Redis", "redis"]
+)
+def test_tag_alone_is_found_by_the_metadata_layer(corpus: type[Corpus], query: str) -> None:
+    """L3 needs no word of the text, in any language."""
+    found = corpus(
+        Bullet(id="b0", text="Set the ceiling to 50", tags=("redis",)),
+        Bullet(id="b1", text="Rebase before you push", tags=("git",)),
+    )
+    assert found.ids(query) == ["b0"]
+    assert found.score(query).l3 == 10.0
+
+
+def test_metadata_layer_is_a_jaccard_index(corpus: type[Corpus]) -> None:
+    """One of two names shared with two on the bullet is a third."""
+    found = corpus(
+        Bullet(id="b0", text="x", tags=("redis",), tools=("docker",)), Bullet(id="b1", text="y", tags=("kafka",))
+    )
+    assert round(found.score("redis kafka").l3, 3) == round(10 / 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("path", "score"), [("src/cache/pool.py", 10.0), ("src/cache/other.py", 5.0), ("src/web/app.py", 0.0), ("", 0.0)]
+)
+def test_anchor_counts_when_a_file_is_given(corpus: type[Corpus], path: str, score: float) -> None:
+    """`--path` compares the file with the bullet's anchors: itself, its folder, elsewhere."""
+    found = corpus(Bullet(id="b0", text="x", anchors=("src/cache/pool.py",)))
+    generator = found.generator()
+    assert generator.score(generator.query("ceiling", path=path), found.packed)[0].l3 == score
+
+
+def test_rare_word_counts_more_than_a_common_one(corpus: type[Corpus]) -> None:
+    """Of two half matches the one with the rarer word leads."""
+    found = corpus("deploy alpha", "deploy beta", "deploy gamma", "zookeeper delta", "deploy epsilon")
+    assert found.ids("deploy zookeeper")[0] == "b3"
+
+
+def test_whole_phrase_beats_the_same_words_apart(corpus: type[Corpus]) -> None:
+    """Adjacent words count."""
+    found = corpus("pool the connection into a lake", "use a connection pool")
+    assert found.score("connection pool", 1).l1 == 15.0 > found.score("connection pool", 0).l1
+
+
+words = st.lists(st.text("abcdefghij", min_size=4, max_size=9), min_size=1, max_size=5, unique=True)
+
+
+@given(words, words)
+@settings(max_examples=40, deadline=None)
+def test_layers_are_bounded_and_growing(query: list[str], text: list[str]) -> None:
+    """Every layer stays in its range, and holding more of the query never lowers L1 or L2."""
+    from tests.generator.conftest import Corpus
+
+    found = Corpus(" ".join(text), " ".join([*text, *query]))
+    asked = " ".join(query)
+    less, more = found.score(asked, 0), found.score(asked, 1)
+    for scored in (less, more):
+        assert 0 <= scored.l1 <= 15
+        assert 0 <= scored.l2 <= 10
+        assert 0 <= scored.l3 <= 10
+    assert more.l1 >= less.l1
+    assert more.l2 >= less.l2
+    assert (more.l1, more.l2) == (15.0, 10.0)
+
+
+@given(words, words, st.data())
+@settings(max_examples=40, deadline=None)
+def test_exact_holder_is_never_below_one_that_resembles(query: list[str], filler: list[str], data: st.DataObject) -> None:
+    """Before boosts, holding the whole query beats misspelling each of its words, at any semantic score."""
+    from memx.generator.generator import Engines, default_engines
+    from memx.model import Bullet
+    from tests.generator.conftest import Corpus
+
+    misspelt = " ".join(word[:1] + word[2:] + "x" for word in query)
+    found = Corpus(Bullet(id="b0", text=" ".join([*filler, *query, *filler])), Bullet(id="b1", text=misspelt))
+    scores = {"b0": data.draw(st.floats(0, 1)), "b1": data.draw(st.floats(0, 1))}
+
+    class Oracle:
+        def prepare(self, _text: str) -> bool:
+            return False
+
+        def score(self, bullet: object) -> float:
+            return scores[bullet.id]  # type: ignore[attr-defined]
+
+    plain = default_engines()
+    generator = found.generator(Engines(plain.exact, plain.fuzzy, plain.metadata, Oracle()))  # type: ignore[arg-type]
+    holder, other = generator.score(generator.query(" ".join(query)), found.packed)
+    if other.l1 == 0:
+        assert holder.blended >= other.blended
