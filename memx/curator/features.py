@@ -101,7 +101,7 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
         if _is_name_swap(swap, alignment.in_order, is_one_language=a.lang == b.lang)
     )
     against = sum(unit.weight for unit, _ in turned)
-    replaced = tuple(pair for pair in turned if _is_replaced(pair, a, b, alignment))
+    replaced = tuple(pair for pair in turned if _is_replaced(pair, b, alignment))
     share = against / (against + along) if against else 0.0
     vector = _vector(a, b, alignment, hard, families, values, turned, along, axes, swaps, replaced)
     return Comparison(
@@ -193,7 +193,7 @@ def _crossed(turned: tuple[tuple[Unit, Unit], ...], a: Analysis) -> bool:
     return len({a.stances[left.keys[0]] > 0 for left, _ in turned}) > 1
 
 
-def _is_replaced(pair: tuple[Unit, Unit], a: Analysis, b: Analysis, alignment: Alignment) -> bool:
+def _is_replaced(pair: tuple[Unit, Unit], b: Analysis, alignment: Alignment) -> bool:
     left, right = pair
     denying = alignment.left_b if b.stances[right.keys[0]] < 0 else alignment.left_a
     if left.kind in _QUANTITY:

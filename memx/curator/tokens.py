@@ -60,7 +60,7 @@ _SWITCHED = re.compile(
     r"\b(?:turn\w*|switch\w*|stays?|remains?|keep|kept|leave|be|defaults? to)\s(?:\w+\s)?$"
 )
 _SPANISH = re.compile(r"\b(?:el|la|los|las|de|que|en|con|para|una?|se|del|al|por|y|es|lo|su)\b")
-_ENGLISH = re.compile(r"\b(?:the|of|and|is|are|to|for|in|on|with|it|a|an|be|must|not|from|that|this)\b")
+_ENGLISH = re.compile(r"\b(?:the|of|and|is|are|to|for|in|on|with|it|an|be|must|not|from|that|this)\b")
 _KANJI_COUNT = re.compile(r"[二两三四五六七八九十](?=[个次分天小台层条周年月秒回個件日時つ倍])")
 
 
