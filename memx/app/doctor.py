@@ -75,9 +75,7 @@ def _model(project: Project) -> Check:
     cache = user_dir("cache", project.environ)
     model = load_model_info(project.config.embedding, trusted=True, cache_dir=cache)
     damaged = verify_model(model)
-    detail = f"{model.id}, {model.dimension} dimensions, {model.dir}"
-    if damaged:
-        detail = f"{model.dir}: {', '.join(damaged)} differ from the manifest"
+    detail = "; ".join(damaged) or f"{model.id}, {model.dimension} dimensions, {model.dir}"
     return Check("model", not damaged, detail, "reinstall git-memx" if damaged else "")
 
 
