@@ -19,6 +19,7 @@ def browse(
     archived: bool = False,
 ) -> tuple[list[StoredBullet], list[Problem]]:
     """Return the visible bullets, best score first within a section, and what could not be read."""
+    from memx.app.count import with_recalls
     from memx.app.viewer import make_viewer
     from memx.generator.scopes import is_visible
 
@@ -37,4 +38,4 @@ def browse(
         and (not tag or tag in stored.bullet.tags)
     ]
     found.sort(key=lambda s: (s.archived, s.bullet.section, -s.bullet.score, s.bullet.id))
-    return found, problems
+    return with_recalls(project, found), problems

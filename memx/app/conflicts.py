@@ -23,9 +23,11 @@ class Conflict:
 
 def list_conflicts(project: Project) -> tuple[list[Conflict], list[Problem]]:
     """Return the marked pairs of the store, each once, and what could not be read."""
+    from memx.app.count import with_recalls
     from memx.app.curate import compare_texts
 
     bullets, problems = project.store.scan()
+    bullets = with_recalls(project, bullets)
     by_id = {stored.bullet.id: stored for stored in bullets}
     pairs = sorted(
         {

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 from memx.decay import ARCHIVE_CANDIDATE, DecayResult, archive_day, weight
+from memx.errors import UsageError
 from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from memx.app.project import Project
     from memx.config import DecayConfig
     from memx.model import Bullet, Problem, StoredBullet
+    from memx.repo.discovery import Repository
 
 
 @record
@@ -36,18 +40,19 @@ def weigh_bullet(bullet: Bullet, recall_count: int, now: float, config: DecayCon
         bullet.half_life_days,
         bullet.pinned,
         config,
+        is_disputed=bullet.disputed is not None,
     )
 
 
 def weigh_store(project: Project) -> tuple[list[Weighed], list[Problem]]:
     """Weigh every bullet that is not archived, the lightest last."""
     bullets, problems = project.store.scan()
-    config = project.config.decay
-    counts = project.journal.effective({s.bullet.id: s.bullet.recall_count for s in bullets})
+    config, now = project.config.decay, project.now
+    counts = project.journal.counts()
     rows = []
     for stored in bullets:
         bullet = stored.bullet
-        recalls = counts[bullet.id]
+        recalls = counts.effective(bullet.id, bullet.recall_count)
         until = archive_day(
             bullet.created,
             bullet.updated,
@@ -57,8 +62,9 @@ def weigh_store(project: Project) -> tuple[list[Weighed], list[Problem]]:
             bullet.half_life_days,
             bullet.pinned,
             config,
+            is_disputed=bullet.disputed is not None,
         )
-        rows.append(Weighed(stored, recalls, weigh_bullet(bullet, recalls, project.now, config), until))
+        rows.append(Weighed(stored, recalls, weigh_bullet(bullet, recalls, now, config), until))
     rows.sort(key=lambda row: (-row.decay.weight, row.stored.bullet.id))
     return rows, problems
 
@@ -69,24 +75,71 @@ def archive_plan(project: Project) -> list[Weighed]:
     return [row for row in reversed(rows) if row.decay.state == ARCHIVE_CANDIDATE]
 
 
-def archive(project: Project, references: Sequence[str]) -> list[StoredBullet]:
-    """Move bullets to the archive."""
-    return [project.store.archive(reference) for reference in references]
+def archive(project: Project, references: Sequence[str], *, stage: bool = False) -> list[StoredBullet]:
+    """Move bullets to the archive; with `stage` git's index learns of it."""
+    repository = _repository_to_stage_in(project) if stage else None
+    found = [project.store.find(reference) for reference in references]
+    moved = [project.store.archive(stored.path) for stored in found]
+    if repository is not None:
+        _stage(project, repository, (stored.path for stored in (*found, *moved)))
+    return moved
 
 
-def fold(project: Project, references: Sequence[str] = ()) -> dict[str, int]:
+def restore(project: Project, reference: str, *, stage: bool = False) -> StoredBullet:
+    """Bring a bullet back from the archive; with `stage` git's index learns of it."""
+    repository = _repository_to_stage_in(project) if stage else None
+    found = project.store.find(reference)
+    restored = project.store.restore(found.path)
+    if repository is not None:
+        _stage(project, repository, (found.path, restored.path))
+    return restored
+
+
+def fold(project: Project, references: Sequence[str] = (), *, catch_up: bool = False) -> dict[str, int]:
     """Move pending recalls into the front matter of the bullets named, or of all; return the new counts.
 
-    The journal knows the new value before a file is written, so a crash in
-    between counts nothing twice and loses nothing: the next fold writes it.
+    `catch_up` also writes what a fold on another branch took, for when that branch is gone.
     """
-    store = project.store
-    chosen = [store.find(reference) for reference in references] if references else store.scan()[0]
-    paths = {stored.bullet.id: stored.path for stored in chosen}
-    behind = project.journal.fold({stored.bullet.id: stored.bullet.recall_count for stored in chosen})
-    for identifier, recalls in behind.items():
-        changes: dict[str, object] = {"recall_count": recalls.count}
-        if recalls.last is not None:
-            changes["last_recalled"] = recalls.last
-        store.edit(paths[identifier], changes)
-    return {identifier: recalls.count for identifier, recalls in behind.items()}
+    folded = project.store.fold(references or None, catch_up=catch_up)
+    return {stored.bullet.id: stored.bullet.recall_count for stored in folded}
+
+
+def fold_staged(project: Project) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Fold the bullets that are staged, and stage the result where nothing else would come along.
+
+    Return the new counts, and the paths whose other changes are not staged and so stay as they are in the index.
+    """
+    from memx.repo.history import list_staged
+    from memx.repo.staging import list_unstaged
+
+    repository = _repository_to_stage_in(project)
+    live = _in_repository(project, "bullets")
+    staged = [file.path for file in list_staged(repository, [live]) if file.status[0] != "D"]
+    dirty = set(list_unstaged(repository, staged))
+    prefix = len(live) - len("bullets")
+    named = [path[prefix:] for path in staged if path.endswith(".md")]
+    chosen = [path for path in named if project.store.read_or_none(path) is not None]
+    if not chosen:
+        return {}, ()
+    folded = project.store.fold(chosen)
+    clean = [stored.path for stored in folded if _in_repository(project, stored.path) not in dirty]
+    _stage(project, repository, clean)
+    left = tuple(stored.path for stored in folded if stored.path not in clean)
+    return {stored.bullet.id: stored.bullet.recall_count for stored in folded}, left
+
+
+def _repository_to_stage_in(project: Project) -> Repository:
+    if project.repository is None or not project.repository.worktree:
+        raise UsageError("there is no git work tree here to stage in")
+    return project.repository
+
+
+def _in_repository(project: Project, path: str) -> str:
+    """Return a path of the store as git names it."""
+    return os.path.relpath(os.path.join(project.store_root, path), project.root).replace(os.sep, "/")
+
+
+def _stage(project: Project, repository: Repository, paths: Iterable[str]) -> None:
+    from memx.repo.staging import stage
+
+    stage(repository, [_in_repository(project, path) for path in paths])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from memx.app.count import with_recalls
 from memx.app.distil import require_repository
 from memx.app.forget import weigh_bullet
 from memx.errors import GitError
@@ -55,7 +56,8 @@ def story_of(project: Project, reference: str) -> Story:
 
     stored = project.store.find(reference)
     bullet = stored.bullet
-    recalls = project.journal.effective({bullet.id: bullet.recall_count})[bullet.id]
+    stored = with_recalls(project, [stored])[0]
+    recalls = stored.bullet.recall_count
     decay = weigh_bullet(bullet, recalls, project.now, project.config.decay)
     return Story(stored, _commit_summary(project, bullet.source), factors_of(bullet.text), recalls, decay)
 

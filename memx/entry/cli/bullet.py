@@ -85,12 +85,13 @@ def _words(value: object) -> tuple[str, ...]:
 
 def run_show(invocation: Invocation, *, bullet: str) -> int:
     """Print one bullet file as it is."""
+    from memx.app.count import with_recalls
     from memx.app.documents import bullet_document
 
     store = invocation.project.store
     stored = store.find(bullet)
     if invocation.json:
-        invocation.document({"bullet": bullet_document(stored)})
+        invocation.document({"bullet": bullet_document(*with_recalls(invocation.project, [stored]))})
         return EXIT_OK
     with open(os.path.join(store.root, stored.path), encoding="utf-8", errors="replace") as stream:
         text = stream.read()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memx.entry.cli.invocation import Invocation
-    from memx.model import Candidate
+    from memx.model import Candidate, StoredBullet
 
 _HELP = """\
 y - accept this candidate
@@ -27,13 +27,18 @@ q - quit; the rest stays in the inbox
 
 def run_inbox(invocation: Invocation, *, max_results: int | None) -> int:
     """List the candidates, the most instructive first."""
-    from memx.app.documents import candidate_document
+    from memx.app.documents import bullet_document, candidate_document
+    from memx.app.feedback import disputed
     from memx.app.review import waiting
 
     candidates = waiting(invocation.project)[:max_results]
-    document = {"candidates": [candidate_document(candidate) for candidate in candidates]}
-    invocation.emit(document, _lines(invocation, candidates))
-    if candidates and not invocation.json:
+    disputes = disputed(invocation.project)
+    document = {
+        "candidates": [candidate_document(candidate) for candidate in candidates],
+        "disputed": [bullet_document(stored) for stored in disputes],
+    }
+    invocation.emit(document, (*_lines(invocation, candidates), *map(_dispute_line, disputes)))
+    if (candidates or disputes) and not invocation.json:
         invocation.notice("memx review walks through them")
     return EXIT_OK
 
@@ -45,22 +50,49 @@ def _lines(invocation: Invocation, candidates: list[Candidate]) -> Iterator[str]
         yield f"{invocation.style(candidate.id, '33')}  {candidate.section:<12} {score}  {text}"
 
 
+def _dispute_line(stored: StoredBullet) -> str:
+    bullet = stored.bullet
+    reason = f" ({bullet.disputed_because})" if bullet.disputed_because else ""
+    return show_controls(f"{bullet.id}  called wrong{reason}: {' '.join(bullet.text.split())}")
+
+
 def run_review(
-    invocation: Invocation, *, accept: tuple[str, ...], reject: tuple[str, ...], all_: bool
+    invocation: Invocation,
+    *,
+    accept: tuple[str, ...],
+    reject: tuple[str, ...],
+    keep: tuple[str, ...],
+    all_: bool,
 ) -> int:
-    """Walk through the inbox, or settle the candidates that are named."""
+    """Walk through the inbox and the disputed bullets, or settle those that are named."""
     from memx.app.review import find_candidate, waiting
 
     project = invocation.project
-    if all_ and (accept or reject):
-        raise UsageError("--all goes without --accept and --reject")
+    if all_ and (accept or reject or keep):
+        raise UsageError("--all goes without --accept, --reject and --keep")
+    if keep and not (accept or reject):
+        return _keep(invocation, keep)
+    if keep:
+        raise UsageError("--keep goes without --accept and --reject")
     if accept or reject or all_:
         taken = waiting(project) if all_ else [find_candidate(project, name) for name in accept]
         refused = [find_candidate(project, name) for name in reject]
         return _settle(invocation, taken, refused)
     if not invocation.is_interactive or invocation.json:
-        raise UsageError("review needs a terminal", hint="memx review --accept ID, --reject ID or --all")
+        raise UsageError(
+            "review needs a terminal", hint="memx review --accept ID, --reject ID, --keep ID or --all"
+        )
     return _walk(invocation)
+
+
+def _keep(invocation: Invocation, references: tuple[str, ...]) -> int:
+    """Say that disputed bullets hold."""
+    from memx.app.feedback import settle
+
+    kept = [settle(invocation.project, reference) for reference in references]
+    results = [{"id": stored.bullet.id, "action": "kept", "path": stored.path} for stored in kept]
+    invocation.emit({"results": results}, (f"kept {stored.bullet.id} {stored.path}" for stored in kept))
+    return EXIT_OK
 
 
 def _settle(invocation: Invocation, taken: list[Candidate], refused: list[Candidate]) -> int:
@@ -79,10 +111,12 @@ def _settle(invocation: Invocation, taken: list[Candidate], refused: list[Candid
 
 
 def _walk(invocation: Invocation) -> int:
+    from memx.app.feedback import disputed
     from memx.app.review import waiting
 
     candidates = waiting(invocation.project)
-    if not candidates:
+    disputes = disputed(invocation.project)
+    if not candidates and not disputes:
         invocation.notice("the inbox is empty")
     for number, candidate in enumerate(candidates, 1):
         invocation.print(f"\n({number}/{len(candidates)}) {candidate.section} {candidate.type}")
@@ -96,7 +130,38 @@ def _walk(invocation: Invocation) -> int:
                 invocation.print(_HELP)
             elif _answer(invocation, candidate, answer):
                 break
+    return _walk_disputes(invocation, disputes)
+
+
+def _walk_disputes(invocation: Invocation, disputes: list[StoredBullet]) -> int:
+    """Ask about each bullet that somebody called wrong."""
+    for number, stored in enumerate(disputes, 1):
+        invocation.print(f"\n({number}/{len(disputes)}) disputed: {stored.path}")
+        invocation.print(show_controls(f"because: {stored.bullet.disputed_because or 'no reason was given'}"))
+        invocation.print(invocation.style(show_controls(stored.bullet.text), "1"))
+        answer = ""
+        while answer not in ("k", "e", "a", "s"):
+            answer = _ask("it holds, edit, archive, skip, quit [k,e,a,s,q]? ")
+            if answer in ("q", ""):
+                return EXIT_OK
+        _answer_dispute(invocation, stored, answer)
     return EXIT_OK
+
+
+def _answer_dispute(invocation: Invocation, stored: StoredBullet, answer: str) -> None:
+    from memx.app.feedback import settle
+
+    project = invocation.project
+    if answer == "e":
+        from memx.app.edit import edit_in_editor
+
+        edit_in_editor(project, stored.path)
+    if answer in ("k", "e"):
+        settle(project, stored.path)
+        invocation.print(f"kept {stored.bullet.id} {stored.path}")
+    elif answer == "a":
+        moved = project.store.archive(stored.path)
+        invocation.print(f"archived {moved.bullet.id} {moved.path}")
 
 
 def _ask(question: str) -> str:
@@ -151,7 +216,7 @@ def _merge_into(invocation: Invocation, candidate: Candidate) -> bool:
 COMMANDS = (
     Command(
         "inbox",
-        "List the candidates that commits and sessions taught.",
+        "List the candidates that commits and sessions taught, and the bullets that somebody called wrong.",
         run_inbox,
         (option("max_results", "At most N.", short="-n", kind=INTEGER, metavar="N"),),
     ),
@@ -162,6 +227,7 @@ COMMANDS = (
         (
             option("accept", "Accept this candidate (may be repeated).", many=True, metavar="ID"),
             option("reject", "Reject this candidate (may be repeated).", many=True, metavar="ID"),
+            option("keep", "Say that this disputed bullet holds (may be repeated).", many=True, metavar="ID"),
             flag("all_", "Accept every candidate."),
         ),
     ),

@@ -31,6 +31,8 @@ MODULES = {
     "archive": "forget",
     "restore": "forget",
     "fold": "forget",
+    "useful": "feedback",
+    "wrong": "feedback",
 }
 GROUPS = {
     "hooks": ("hooks", "status", "Install and inspect git hooks."),

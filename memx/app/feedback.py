@@ -1,0 +1,56 @@
+"""What a reader thought of a bullet: useful, or wrong until somebody has looked."""
+
+from __future__ import annotations
+
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.app.project import Project
+    from memx.model import StoredBullet
+
+
+@record
+class Feedback:
+    """The bullet, and its recalls afterwards."""
+
+    stored: StoredBullet
+    recall_count: int
+
+
+def useful(project: Project, reference: str) -> Feedback:
+    """Count a bullet that helped as recalled once more; raise StoreError when it cannot be counted.
+
+    The file stays as it is. The window does not apply: somebody said so.
+    """
+    from memx.errors import StoreError
+
+    stored = project.store.find(reference)
+    if not project.journal.record([stored.bullet.id], project.now, 0):
+        raise StoreError("the journal cannot be written", path=project.state_dir)
+    return _feedback(project, stored)
+
+
+def wrong(project: Project, reference: str, because: str = "") -> Feedback:
+    """Mark a bullet as disputed in its file: it waits in the review, and no number of recalls makes it permanent."""
+    stored = project.store.find(reference)
+    reason = " ".join(because.split()) or stored.bullet.disputed_because
+    changed = project.store.edit(stored.path, {"disputed": project.now, "disputed_because": reason})
+    return _feedback(project, changed)
+
+
+def settle(project: Project, reference: str) -> StoredBullet:
+    """Say that a disputed bullet holds."""
+    return project.store.edit(reference, {"disputed": None, "disputed_because": None})
+
+
+def disputed(project: Project) -> list[StoredBullet]:
+    """Return the bullets that somebody called wrong, the latest first."""
+    bullets, _ = project.store.scan()
+    found = [(stored.bullet.disputed, stored) for stored in bullets if stored.bullet.disputed is not None]
+    return [stored for _, stored in sorted(found, key=lambda pair: (-pair[0], pair[1].bullet.id))]
+
+
+def _feedback(project: Project, stored: StoredBullet) -> Feedback:
+    count = project.journal.effective({stored.bullet.id: stored.bullet.recall_count})
+    return Feedback(stored, count[stored.bullet.id])
