@@ -411,16 +411,28 @@ def report_languages(outcomes):
         )
 
 
-def report_classes(folder):
-    """Print section and type accuracy on the gold sentences, cross-validated."""
-    labels = read_lines(os.path.join(folder, "commits.dev.jsonl"))
-    labels += read_lines(os.path.join(folder, "sessions", "labels.jsonl"))
-    labels = [label for label in labels if label["has_knowledge"]]
+def labelled_lessons(folder):
+    """Return all positive labels with the text and rule that memx gives, where it finds the lesson."""
     reflector = Reflector(ReflectorConfig(min_score=0), Unchanged())
+    labels = [x for x in read_lines(os.path.join(folder, "commits.dev.jsonl")) if x["has_knowledge"]]
     for label in labels:
-        if "text" in label:
-            found = reflector.commit(Commit(label["sha"], label["text"])).candidates
-            label["distilled"], label["found_rule"] = (found[0].text, found[0].rule) if found else ("", "")
+        label["distilled"], label["found_rule"] = "", ""
+        for found in reflector.commit(Commit(label["sha"], label["text"])).candidates:
+            label["distilled"], label["found_rule"] = found.text, found.rule
+    for file, golds in session_labels(folder).items():
+        golds = [gold | {"distilled": "", "found_rule": ""} for gold in golds if gold["has_knowledge"]]
+        events = list(read_session(os.path.join(folder, "sessions", file)))
+        for found in find_lessons(split_episodes(events)) if golds else ():
+            gold = matching_gold(found.text, golds)
+            if gold and not gold["distilled"]:
+                gold["distilled"], gold["found_rule"] = found.text, found.rule
+        labels += golds
+    return labels
+
+
+def report_classes(folder):
+    """Print section and type accuracy on what memx distils, cross-validated."""
+    labels = labelled_lessons(folder)
     print()
     for field in ("section", "type"):
         hits = {"commits": [], "sessions": []}
@@ -429,12 +441,12 @@ def report_classes(folder):
             for part in np.array_split(order, FOLDS):
                 held = set(part.tolist())
                 rest = [label for i, label in enumerate(labels) if i not in held]
-                weights = train_classes(class_examples(rest, field))
+                weights = train_classes(class_examples(rest, field), field)
                 for i in part:
                     label = labels[i]
-                    text = label.get("distilled") or label.get("gold_local") or label["gold"]
-                    rule = label.get("found_rule") or gold_rule(label)
-                    values = class_values(text, rule, label["lang"])
+                    text = label["distilled"] or label.get("gold_local") or label["gold"]
+                    kind = "commit" if "text" in label else "session"
+                    values = class_values(text, label["found_rule"] or gold_rule(label), label["lang"], kind)
                     best = max(weights, key=lambda name: weigh(values, weights[name]))
                     hits["commits" if "text" in label else "sessions"].append(best == label[field].lower())
         both = hits["commits"] + hits["sessions"]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 from functools import cache
 
 from memx.model import SECTIONS, TYPES
-from memx.reflector.features import code_tokens, VALUE_TOKEN
 from memx.reflector.vocabulary import fold, vocabulary
 
 TYPE_CHECKING = False
@@ -17,10 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
-_CUES = (
-    "debugging", "tools", "architecture", "workflow", "commands", "patterns", "preference", "tool_word",
-    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "measure", "decision", "testing", "feature",
-)  # fmt: skip
+_CUES = ("debugging", "tools", "architecture", "workflow", "commands", "patterns", "preference", "decision", "necessity", "hazard")  # fmt: skip
 _RULES = (
     "error_fix",
     "retry_success",
@@ -36,24 +31,23 @@ _COMMAND = re.compile(
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 _EXCEPTION = re.compile(r"\b\w*(?:Error|Exception|Warning|Panic)\b|\b[A-Z]{2,}\d{3,}\b|\b[45]\d\d\b")
 FEATURES = (
-    tuple(f"rule_{name}" for name in _RULES)
-    + _CUES
-    + ("command", "option", "exception", "identifiers", "values")
-)
+    *(f"{source}_{name}" for source in ("rule", "session") for name in _RULES),
+    *_CUES,
+    "command", "option", "exception",
+)  # fmt: skip
 
 
-def class_values(text: str, rule: str, language: str) -> dict[str, float]:
-    """Return what section and type are decided by."""
+def class_values(text: str, rule: str, language: str, kind: str = "session") -> dict[str, float]:
+    """Return what section and type are decided by; the same rule means other things in commits and sessions."""
     words = vocabulary(language)
     counts = words.tally(fold(text))
     values = {f"rule_{name}": float(name == rule) for name in _RULES}
+    values |= {f"session_{name}": float(name == rule and kind == "session") for name in _RULES}
     values |= {name: min(1.0, counts.get(name, 0) / 2) for name in _CUES}
     values |= {
         "command": float(bool(_COMMAND.search(text))),
         "option": float(bool(_OPTION.search(text))),
         "exception": float(bool(_EXCEPTION.search(text))),
-        "identifiers": math.log1p(len(set(code_tokens(text)))),
-        "values": math.log1p(len(VALUE_TOKEN.findall(text))),
     }
     return values
 
@@ -70,9 +64,9 @@ def weigh(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
     return weights.get("bias", 0.0) + sum(weights.get(name, 0.0) * value for name, value in values.items())
 
 
-def classify(text: str, rule: str, language: str) -> tuple[str, str]:
+def classify(text: str, rule: str, language: str, kind: str = "session") -> tuple[str, str]:
     """Return (section, type) for a lesson."""
-    values = class_values(text, rule, language)
+    values = class_values(text, rule, language, kind)
     models = _models()
     section = max(SECTIONS, key=lambda name: weigh(values, models["section"].get(name, {"bias": -99.0})))
     kind = max(TYPES, key=lambda name: weigh(values, models["type"].get(name, {"bias": -99.0})))

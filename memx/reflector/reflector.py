@@ -238,7 +238,7 @@ class Reflector:
         if reason:
             safe = self._sanitizer.sanitize(text).text
             return Reflection(rejected=(Rejection(match.rule, reason, origin.source, safe),))
-        classes = classify(text, match.rule, language)
+        classes = classify(text, match.rule, language, kind)
         return Reflection(
             (self._candidate(text, match, match.confidence, factors, classes, language, origin),)
         )

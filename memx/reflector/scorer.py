@@ -1,6 +1,6 @@
 """KnowledgeScorer: how instructive a lesson is, 0 to 100.
 
-score = 100 × (1 - (1 - worth) × (1 - support × confidence × (0.6 + 0.2 × specificity + 0.2 × cause)))
+score = 100 × (1 - (1 - worth) × (1 - support × confidence × (0.8 + 0.1 × specificity + 0.1 × cause)))
             × (0.85 + 0.05 × confidence + 0.05 × specificity + 0.05 × cause)
 
 `worth` is the learned probability that the text teaches something (worth.py),
@@ -37,7 +37,7 @@ class KnowledgeScorer:
 
     def score(self, factors: Factors) -> int:
         """Return 0 to 100, monotone in every factor."""
-        clarity = 0.6 + 0.2 * factors.specificity + 0.2 * factors.cause
+        clarity = 0.8 + 0.1 * factors.specificity + 0.1 * factors.cause
         stated = factors.support * factors.confidence * clarity
         believed = 1.0 - (1.0 - factors.worth) * (1.0 - stated)
         bonus = 0.85 + 0.05 * (factors.confidence + factors.specificity + factors.cause)

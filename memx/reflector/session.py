@@ -136,7 +136,9 @@ class _Finder:
             s for c in calls if c.action == "edit" and c.succeeded for s in edit_settings(c.path, c.command)
         ]
         tool = _new_tool(calls, evidence)
-        stated = [m for m in self._detector.detect(evidence) if m.support and m.rule != "error_fix"]
+        stated = [
+            m for m in self._detector.detect(evidence) if m.support and (m.rule != "error_fix" or not calls)
+        ]
         rule, confidence, support = _name_work(episode, calls, variants, settings, tool, stated, evidence)
         kept = self._distiller.choose(evidence, least=_LEAST_STRENGTH)
         text = self._distiller.word([evidence.usable[i] for i in kept], evidence.language)
@@ -259,7 +261,8 @@ def _name_work(
         return "retry_success", 0.7, 0.4
     words = vocabulary(evidence.language)
     if stated:
-        return stated[0].rule, stated[0].confidence, 0.3
+        # Where nothing was done, the words are all there is: they are judged as a commit's are.
+        return stated[0].rule, stated[0].confidence, 0.3 if calls else 1.0
     if (
         any(c.failed for c in calls)
         or reports_problem(episode.request, episode.language)
