@@ -48,11 +48,16 @@ class Added:
     path: str
     conflicts: tuple[str, ...] = ()
     reason: str = ""
+    elsewhere: tuple[str, ...] = ()
+    """Bullets of other stores that say the same or the contrary, as `STORE:ID`."""
 
 
 def add(project: Project, draft: Draft) -> Added:
-    """Store a lesson; raises MemxError for an empty one and StoreError where there is no store."""
-    from memx.app.curate import compare_with_store, merge_into
+    """Store a lesson; raises MemxError for an empty one and StoreError where there is no store.
+
+    It is compared with all visible stores and written to one.
+    """
+    from memx.app.curate import compare_with_store, matches_elsewhere, merge_into
 
     store = project.store
     bullet = complete(project, draft)
@@ -60,15 +65,17 @@ def add(project: Project, draft: Draft) -> Added:
     if known is not None:
         return _again(project, bullet, known.path)
     comparison = compare_with_store(project, bullet)
+    elsewhere = matches_elsewhere(project, bullet)
     if comparison.merge_with is not None:
         merged = merge_into(project, comparison.merge_with, bullet)
-        return Added(MERGED, merged.bullet.id, merged.path, (), comparison.reason)
+        return Added(MERGED, merged.bullet.id, merged.path, (), comparison.reason, elsewhere)
     bullet = replace(bullet, conflicts_with=comparison.conflicts)
     stored, is_new = store.add(bullet)
     if not is_new:
         return Added(UNCHANGED, stored.bullet.id, stored.path)
     action = FLAGGED if comparison.conflicts else WRITTEN
-    return Added(action, stored.bullet.id, stored.path, comparison.conflicts, comparison.reason)
+    conflicts = comparison.conflicts
+    return Added(action, stored.bullet.id, stored.path, conflicts, comparison.reason, elsewhere)
 
 
 def _holder(store: Store, identifier: str) -> StoredBullet | None:
@@ -111,7 +118,7 @@ def complete(project: Project, draft: Draft) -> Bullet:
         section=draft.section or described.section,
         type=draft.type or described.type,
         score=described.score if draft.score is None else draft.score,
-        scope=draft.scope or "project",
+        scope=draft.scope or project.default_scope,
         tags=_sorted(draft.tags),
         tools=_sorted(draft.tools or described.tools),
         entities=_sorted(draft.entities or described.entities),

@@ -1,4 +1,4 @@
-"""`memx list`: what a viewer may see, filtered, in a stable order."""
+"""`memx list`: what a viewer may see in all stores, filtered, in a stable order."""
 
 from __future__ import annotations
 
@@ -17,25 +17,41 @@ def browse(
     scope: str = "",
     workspace: str = "",
     archived: bool = False,
+    store: str = "",
 ) -> tuple[list[StoredBullet], list[Problem]]:
-    """Return the visible bullets, best score first within a section, and what could not be read."""
+    """Return the visible bullets, best score first within a section, and what could not be read.
+
+    The project's own come first, then those of other stores by name; `store` names a single one.
+    """
     from memx.app.count import with_recalls
+    from memx.app.stores import find_stores, named_store
     from memx.app.viewer import make_viewer
     from memx.generator.scopes import is_visible
 
-    bullets, problems = project.store.scan()
-    if archived:
-        more, worse = project.store.scan(archived=True)
-        bullets, problems = bullets + more, problems + worse
-    scopes = {stored.bullet.scope for stored in bullets}
-    viewer = make_viewer(project, scope=scope, workspace=workspace, scopes=scopes)
-    found = [
-        stored
-        for stored in bullets
-        if is_visible(stored.bullet.scope, viewer)
+    places = [named_store(project, store)] if store else find_stores(project)
+    bullets: list[tuple[int, str, StoredBullet]] = []
+    problems: list[Problem] = []
+    for order, place in enumerate(places):
+        found, worse = _scan(place, archived=archived)
+        found = with_recalls(place, found)
+        bullets += [(order, place.layer_scope(stored.bullet.scope), stored) for stored in found]
+        problems += worse
+    viewer = make_viewer(project, scope=scope, workspace=workspace, scopes={reach for _, reach, _ in bullets})
+    chosen = [
+        (order, stored)
+        for order, reach, stored in bullets
+        if is_visible(reach, viewer)
         and (not section or stored.bullet.section == section)
         and (not type or stored.bullet.type == type)
         and (not tag or tag in stored.bullet.tags)
     ]
-    found.sort(key=lambda s: (s.archived, s.bullet.section, -s.bullet.score, s.bullet.id))
-    return with_recalls(project, found), problems
+    chosen.sort(key=lambda s: (s[1].archived, s[0], s[1].bullet.section, -s[1].bullet.score, s[1].bullet.id))
+    return [stored for _, stored in chosen], problems
+
+
+def _scan(place: Project, *, archived: bool) -> tuple[list[StoredBullet], list[Problem]]:
+    bullets, problems = place.store.scan()
+    if archived:
+        more, worse = place.store.scan(archived=True)
+        bullets, problems = bullets + more, problems + worse
+    return bullets, problems

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memx.errors import IndexUnavailableError, ModelUnavailableError
+from memx.errors import IndexUnavailableError, MemxError, ModelUnavailableError
 from memx.record import record, replace
 
 TYPE_CHECKING = False
@@ -46,6 +46,27 @@ def compare_with_store(project: Project, bullet: Bullet) -> Comparison:
         return Comparison(best.stored, (), best.verdict.reason)
     reasons = [pair.verdict.reason for pair in pairs if pair.stored.bullet.id in conflicts]
     return Comparison(None, conflicts, reasons[0] if reasons else "")
+
+
+def matches_elsewhere(project: Project, bullet: Bullet) -> tuple[str, ...]:
+    """Return the bullets of other stores that say the same or the contrary, as `STORE:ID`; nothing merges there.
+
+    Another store that cannot be read says nothing.
+    """
+    from memx.app.stores import stores_beside
+
+    found = []
+    for place in stores_beside(project):
+        try:
+            pairs = judge_neighbours(place, bullet)
+        except (MemxError, OSError):
+            continue
+        found += [
+            f"{place.store_name}:{pair.stored.bullet.id}"
+            for pair in pairs
+            if pair.verdict.action in ("merge", "conflict")
+        ]
+    return tuple(found)
 
 
 def judge_neighbours(project: Project, bullet: Bullet) -> list[Pair]:

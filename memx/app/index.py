@@ -33,7 +33,7 @@ def index_place(project: Project) -> IndexPlace:
         if repository is None
         else (os.path.join(repository.git_dir, "index"), os.path.join(repository.git_dir, "HEAD"))
     )
-    return IndexPlace(project.store_root, project.cache_dir, "project", git_files)
+    return IndexPlace(project.store_root, project.cache_dir, project.store_name, git_files)
 
 
 def open_vectors(project: Project) -> Vectors:
@@ -53,14 +53,18 @@ def open_index(project: Project) -> tuple[Index, str]:
         vectors, problem = open_vectors(project), ""
     except ModelUnavailableError as error:
         vectors, problem = None, str(error)
-    return Index(index_place(project), vectors, created_of=project.created_of), problem
+    parse = getattr(project, "parse_bullet", None)
+    return Index(index_place(project), vectors, parse=parse, created_of=project.created_of), problem
 
 
 def refresh_index(project: Project, *, rebuild: bool = False) -> Refreshed:
-    """Bring words and vectors up to the files; texts that were embedded once are not embedded again."""
+    """Bring words, vectors and marks up to the files; texts that were embedded once are not embedded again."""
+    from memx.app.verify import refresh_marks
+
     index, _ = open_index(project)
     before = 0 if index.vectors is None else len(index.vectors.store)
     outcome = index.rebuild() if rebuild else index.refresh()
     after = 0 if index.vectors is None else len(index.vectors.store)
     problems = () if outcome is None else outcome.problems
+    refresh_marks(project)
     return Refreshed(index.snapshot(fresh=True).size, after - before, problems)

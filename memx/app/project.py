@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from memx.app.stores import OtherStore
     from memx.redact import PrivacySanitizer
     from memx.reflector import Reflector
     from memx.repo.discovery import Head, Repository
@@ -25,6 +26,11 @@ STORE_FOLDER = ".memx"
 
 class Project:
     """Everything that a use case needs to know about where it runs; each part is found when first asked for."""
+
+    store_name = "project"
+    """What the store is called in answers."""
+    default_scope = "project"
+    """The scope of a bullet that names none."""
 
     def __init__(self, cwd: str, environ: Mapping[str, str], now: float, *, scratch: str = "") -> None:
         """Remember the place, the environment and the clock (seconds since the epoch).
@@ -141,6 +147,17 @@ class Project:
             journal=self.journal,
         )
 
+    @cached_property
+    def others(self) -> tuple[OtherStore, ...]:
+        """The user's own store and the shared ones; none for a scratch project."""
+        from memx.app.stores import find_others
+
+        return () if self._scratch else find_others(self)
+
+    def layer_scope(self, scope: str) -> str:
+        """Return how far a scope of this store reaches: as it is written, in the project's own."""
+        return scope
+
     def created_of(self, path: str) -> float | None:
         """Return when a file of the store first appeared in history, None when it never did."""
         return self._first_commits.get(f"{STORE_FOLDER}/{path}")
@@ -177,4 +194,4 @@ class Project:
         """The local count of recalls."""
         from memx.store.journal import Journal
 
-        return Journal(self.state_dir)
+        return Journal(self.state_dir, is_shared=self.config.sync.usage)

@@ -1,38 +1,105 @@
-"""A search as a reader asks it: the project's stores, its vectors, its clock, and the count afterwards."""
+"""A search as a reader asks it: all visible stores, their vectors, the clock, and the count afterwards."""
 
 from __future__ import annotations
 
 import os
 
 from memx.app.index import open_index
+from memx.app.marks import is_current, is_still_marked, read_marks
+from memx.app.places import is_writable
 from memx.app.search import SearchStore, search
+from memx.app.stores import find_stores
 from memx.app.viewer import make_viewer
-from memx.errors import StoreError
+from memx.errors import MemxError
+from memx.model import Problem
+from memx.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memx.app.project import Project
     from memx.app.search import SearchAnswer, SearchRequest
+    from memx.model import Hit
 
 
 def recall(project: Project, request: SearchRequest, *, is_counted: bool = True) -> SearchAnswer:
-    """Answer a question; with `is_counted` the hits count as recalled, in the journal and nowhere else.
+    """Answer a question from all visible stores; with `is_counted` the hits count as recalled.
 
-    Raises StoreError where there is no store and UsageError for a blank query.
+    Each store's own journal counts its hits. Raises StoreError where there is
+    no store at all and UsageError for a blank query.
     """
-    if not os.path.isdir(project.store_root):
-        raise StoreError("no store here", hint="memx init", path=project.store_root)
-    index, problem = open_index(project)
-    snapshot = index.snapshot(fresh=request.fresh)
+    places = find_stores(project)
+    opened, vector_problem, failures = _open(project, places, fresh=request.fresh)
+    scopes = {scope for store in opened if store.snapshot is not None for scope in store.snapshot.scopes}
+    marks = read_marks(project)
     answer = search(
-        request,
-        [SearchStore(index, project.store_root, project.journal.counts(), snapshot)],
+        replace(request, path=path_in_repository(project, request.path)) if request.path else request,
+        opened,
         config=project.config,
         now=project.now,
-        viewer=make_viewer(project, scopes=snapshot.scopes),
-        vector_problem=problem,
+        viewer=make_viewer(project, scopes=scopes),
+        vector_problem=vector_problem,
+        drifted=frozenset(marks),
     )
-    if is_counted and answer.hits:
-        window = project.config.decay.recall_window_minutes
-        project.journal.record([hit.id for hit in answer.hits], project.now, window)
+    hits = tuple(_recheck(project, hit, marks) if hit.drifted else hit for hit in answer.hits)
+    answer = replace(answer, hits=hits, problems=(*answer.problems, *failures))
+    if is_counted:
+        _count(project, places, hits)
     return answer
+
+
+def _open(
+    project: Project, places: Sequence[Project], *, fresh: bool
+) -> tuple[list[SearchStore], str, list[Problem]]:
+    """Open every store's index; a shared store that cannot be read is reported and hides no other."""
+    opened: list[SearchStore] = []
+    failures: list[Problem] = []
+    vector_problem = ""
+    for place in places:
+        try:
+            index, problem = open_index(place)
+            snapshot = index.snapshot(fresh=fresh)
+            opened.append(SearchStore(index, place.store_root, place.journal.counts(), snapshot))
+        except (MemxError, OSError) as error:
+            if place is project:
+                raise
+            failures.append(
+                Problem(f"the store {place.store_name} cannot be read: {error}", place.store_root)
+            )
+        else:
+            vector_problem = vector_problem or problem
+    return opened, vector_problem, failures
+
+
+def _recheck(project: Project, hit: Hit, marks: dict[str, tuple[str, int]]) -> Hit:
+    """Drop the mark of a bullet that was rewritten since, or that is another store's."""
+    is_ours = hit.store == project.store_name
+    return hit if is_ours and is_still_marked(project, marks[hit.id]) else replace(hit, drifted=False)
+
+
+def _count(project: Project, places: Sequence[Project], hits: Sequence[Hit]) -> None:
+    window = project.config.decay.recall_window_minutes
+    for place in places:
+        ids = [hit.id for hit in hits if hit.store == place.store_name]
+        if ids:
+            place.journal.record(ids, project.now, window)
+
+
+def path_in_repository(project: Project, path: str) -> str:
+    """Return a file as anchors name it: from the top of the repository, with forward slashes.
+
+    A path that is not below the place where the command runs is taken from the top as it is.
+    """
+    below = os.path.relpath(os.path.join(project.cwd, path), project.root).replace(os.sep, "/")
+    if os.path.lexists(os.path.join(project.cwd, path)) and not below.startswith("../"):
+        return below
+    return os.path.normpath(path).replace(os.sep, "/") if not os.path.isabs(path) else below
+
+
+def needs_marks(project: Project) -> bool:
+    """Say whether the code was never verified at the commit that is checked out, and could be now."""
+    head = project.head
+    return (
+        head is not None and bool(head.commit) and not is_current(project) and is_writable(project.cache_dir)
+    )

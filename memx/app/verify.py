@@ -63,8 +63,9 @@ def verify(project: Project, references: Sequence[str] = ()) -> tuple[list[Ancho
 
     A run over the whole store is remembered, so that recall can mark drifted bullets.
     """
+    problems: list[Problem] = []
     if references:
-        bullets, problems = [project.store.find(reference) for reference in references], []
+        bullets = [project.store.find(reference) for reference in references]
     else:
         bullets, problems = project.store.scan()
     reports = _verify_bullets(project, [stored for stored in bullets if stored.bullet.anchors])

@@ -32,6 +32,7 @@ FIELDS = (
 def run_add(invocation: Invocation, **values: object) -> int:
     """Store one lesson as it is written."""
     from memx.app.add import Draft, add
+    from memx.app.stores import named_store
 
     text = str(values["text"])
     if text == "-":
@@ -52,13 +53,14 @@ def run_add(invocation: Invocation, **values: object) -> int:
         score=score if isinstance(score, int) else None,
         pinned=bool(values["pin"]),
     )
-    added = add(invocation.project, draft)
+    added = add(named_store(invocation.project, str(values["store"] or "")), draft)
     document = {
         "action": added.action,
         "id": added.id,
         "path": added.path,
         "conflicts": list(added.conflicts),
         "reason": added.reason,
+        "elsewhere": list(added.elsewhere),
     }
     lines = [f"{added.action} {added.id} {added.path}"]
     if values.get("explain") or added.action in ("flagged", "merged"):
@@ -66,6 +68,8 @@ def run_add(invocation: Invocation, **values: object) -> int:
     invocation.emit(document, map(show_controls, lines))
     for other in added.conflicts:
         invocation.notice(f"may conflict with {other}: memx resolve {added.id} {other}")
+    for other in added.elsewhere:
+        invocation.notice(f"another store says so too: memx show {other}")
     return EXIT_EXPECTED if added.action == "refused" else EXIT_OK
 
 
@@ -87,13 +91,15 @@ def run_show(invocation: Invocation, *, bullet: str) -> int:
     """Print one bullet file as it is."""
     from memx.app.count import with_recalls
     from memx.app.documents import bullet_document
+    from memx.app.stores import find_bullet
 
-    store = invocation.project.store
-    stored = store.find(bullet)
+    place, stored = find_bullet(invocation.project, bullet)
     if invocation.json:
-        invocation.document({"bullet": bullet_document(*with_recalls(invocation.project, [stored]))})
+        invocation.document({"bullet": bullet_document(*with_recalls(place, [stored]))})
         return EXIT_OK
-    with open(os.path.join(store.root, stored.path), encoding="utf-8", errors="replace") as stream:
+    if place is not invocation.project:
+        invocation.notice(f"from the store {place.store_name}")
+    with open(os.path.join(place.store_root, stored.path), encoding="utf-8", errors="replace") as stream:
         text = stream.read()
     invocation.print(show_controls(text.rstrip("\n")))
     return EXIT_OK
@@ -112,6 +118,7 @@ def run_list(invocation: Invocation, **values: object) -> int:
         scope=str(values["scope"] or ""),
         workspace=str(values["workspace"] or ""),
         archived=bool(values["archived"]),
+        store=str(values["store"] or ""),
     )
     document = {
         "bullets": [bullet_document(stored) for stored in found],
@@ -127,6 +134,7 @@ def _line(invocation: Invocation, stored: StoredBullet) -> str:
     text = show_controls(" ".join((bullet.title or bullet.text).split()))
     shown = text if len(text) <= 100 else text[:99] + "…"  # noqa: PLR2004 (a line of a terminal)
     mark = " (archived)" if stored.archived else ""
+    mark += f" [{stored.store}]" if stored.store != "project" else ""
     return f"{invocation.style(bullet.id, '33')}  {bullet.section:<12} {bullet.score:>3}  {shown}{mark}"
 
 
@@ -168,6 +176,7 @@ COMMANDS = (
         (
             argument("text", "The lesson, or - for standard input."),
             *FIELDS,
+            option("store", "Write to this store: user, or a shared one that is writable."),
             flag("explain", "Say what the curator decided and why."),
         ),
     ),
@@ -182,6 +191,7 @@ COMMANDS = (
             option("tag", "Only with this tag."),
             option("scope", "Look from this scope."),
             option("workspace", "Look from this workspace."),
+            option("store", "Only this store: project, user or a shared one."),
             flag("archived", "Archived bullets too."),
         ),
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from memx.entry.cli.command import INTEGER, Command, argument, flag, option
 from memx.errors import EXIT_OK
 from memx.escape import show_controls
@@ -10,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from memx.app.project import Project
     from memx.app.search import SearchAnswer
     from memx.entry.cli.invocation import Invocation
     from memx.model import Hit
@@ -35,7 +38,19 @@ def run(invocation: Invocation, **values: object) -> int:
 
         invocation.print(render(answer.query, answer.hits, form).rstrip("\n"))
     _say(invocation, answer)
+    _refresh_later(invocation.project)
     return EXIT_OK
+
+
+def _refresh_later(project: Project) -> None:
+    """Have the code verified behind the reader's back, once a commit, so that the next search can mark what drifted."""
+    from memx.app.recall import needs_marks
+
+    if project.repository is not None and project.repository.worktree and needs_marks(project):
+        from memx.app.hooks import spawn_background
+
+        sys.stdout.flush()
+        spawn_background(project.repository, project.environ, "refresh")
 
 
 def _request(values: dict[str, object]):  # type: ignore[no-untyped-def]  # noqa: ANN202
@@ -81,7 +96,8 @@ def _hit_lines(invocation: Invocation, hit: Hit, *, explains: bool) -> Iterator[
         if is_set
     ]
     suffix = f"  [{'; '.join(marks)}]" if marks else ""
-    head = f"{hit.score:.3f}  {hit.section}/{hit.type}  {show_controls(hit.path)}{suffix}"
+    place = hit.path if hit.store == "project" else f"{hit.store}:{hit.path}"
+    head = f"{hit.score:.3f}  {hit.section}/{hit.type}  {show_controls(place)}{suffix}"
     yield f"{invocation.style(hit.id, '33')}  {head}"
     if hit.title:
         yield "    " + invocation.style(show_controls(hit.title), "1")

@@ -31,11 +31,13 @@ MODULES = {
     "archive": "forget",
     "restore": "forget",
     "fold": "forget",
+    "sync": "sync",
     "useful": "feedback",
     "wrong": "feedback",
 }
 GROUPS = {
     "hooks": ("hooks", "status", "Install and inspect git hooks."),
+    "store": ("stores", "list", "Add, list and sync the stores of other repositories."),
     "config": ("config", "list", "Read and change the configuration."),
 }
 """Group name to its module, its default command and its help."""

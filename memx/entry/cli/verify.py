@@ -17,7 +17,11 @@ COLOURS = {"fresh": "32", "drifted": "33", "orphaned": "31"}
 
 
 def run_verify(
-    invocation: Invocation, *, bullets: tuple[str, ...], update: bool, all: bool  # noqa: A002 (the flag's name)
+    invocation: Invocation,
+    *,
+    bullets: tuple[str, ...],
+    update: bool,
+    all: bool,  # noqa: A002 (the flag's name)
 ) -> int:
     """Name every anchor whose code has changed or gone; exit 1 when there is one."""
     from memx.app.documents import problem_documents
