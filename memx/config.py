@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-NEEDS_TRUST = frozenset({"llm.model", "llm.command", "embedding.model"})
+NEEDS_TRUST = frozenset({"llm.model", "llm.command", "embedding.model", "sync.usage"})
 SCHEMA = 1
 
 
@@ -90,6 +90,14 @@ class HooksConfig:
 
 
 @record
+class SyncConfig:
+    """Whether `memx sync` shares recall counts, and with which remote of this clone."""
+
+    usage: bool = False
+    remote: str = "origin"
+
+
+@record
 class PrivacyConfig:
     """Extra patterns to redact: regular expressions, one an item."""
 
@@ -98,10 +106,23 @@ class PrivacyConfig:
 
 @record
 class LlmConfig:
-    """Which LLM refines candidates; empty: none. Honoured from the user's or the clone's config only."""
+    """Which LLM refines candidates (a model of the `llm` library, or a command), and how much it may do.
+
+    Without a model and a command there is none. Honoured from the user's or the clone's config only. Tokens count
+    both ways; a day is one of UTC.
+    """
 
     model: str = ""
     command: tuple[str, ...] = ()
+    timeout_seconds: float = 60.0
+    retries: int = 2
+    concurrency: int = 2
+    batch_size: int = 8
+    context_tokens: int = 6000
+    max_calls_per_run: int = 200
+    max_tokens_per_run: int = 400_000
+    max_calls_per_day: int = 1000
+    max_tokens_per_day: int = 2_000_000
 
 
 @record
@@ -115,6 +136,7 @@ class Config:
     embedding: EmbeddingConfig = EmbeddingConfig()
     hooks: HooksConfig = HooksConfig()
     privacy: PrivacyConfig = PrivacyConfig()
+    sync: SyncConfig = SyncConfig()
     llm: LlmConfig = LlmConfig()
 
 
@@ -134,6 +156,11 @@ class Loaded:
     config: Config
     origins: tuple[tuple[str, str], ...] = ()
     problems: tuple[Problem, ...] = ()
+
+
+def needs_trust(key: str) -> bool:
+    """Tell whether a team file may set a key only after it was trusted."""
+    return key in NEEDS_TRUST or key.partition(".")[0] + ".*" in NEEDS_TRUST
 
 
 def iter_keys(config: Config) -> Iterator[tuple[str, object]]:
@@ -187,7 +214,7 @@ def _accept(file: ConfigFile, key: str, raw: object, known: Mapping[str, object]
         return {}
     if key not in known:
         raise ConfigError(f"unknown key {key}", hint="see memx config")
-    if key in NEEDS_TRUST and not file.trusted and raw != known[key]:
+    if needs_trust(key) and not file.trusted and raw != known[key]:
         raise ConfigError(f"{key} is ignored until it is trusted", hint="memx trust")
     return {key: _coerce(key, raw, known[key])}
 

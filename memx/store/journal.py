@@ -100,25 +100,23 @@ class Counts:
         """Return how often a bullet was recalled, by its file, this clone and the team.
 
         By this clone: max(the file's value, the highest known here) + what is pending. With shared
-        counters: every clone's recalls, and what the file holds beyond what their folds put there.
+        counters: every clone's recalls, and what the file held at the last sync beyond their folds.
         """
         ledger = self._ledger
         own = max(file_count, ledger.known.get(identifier, 0)) + ledger.pending(identifier)
         others = self._others.get(identifier)
         if others is None:
             return own
-        folded = ledger.taken.get(identifier, 0) + others[1]
-        recalled = ledger.recalled.counts.get(identifier, 0) + others[0]
-        return max(own, max(0, file_count - folded) + recalled)
+        return max(own, ledger.recalled.counts.get(identifier, 0) + sum(others))
 
 
 class Journal:
     """The recalls of one store's bullets, in `state_dir`, safe for many processes."""
 
-    def __init__(self, state_dir: str) -> None:
-        """Name the folder; nothing is read or made yet."""
+    def __init__(self, state_dir: str, *, is_shared: bool = False) -> None:
+        """Name the folder; nothing is read or made yet. `is_shared`: other clones' counters count too."""
         self._path = os.path.join(state_dir, "journal")
-        self._usage_path = os.path.join(state_dir, USAGE_FILE)
+        self._usage_path = os.path.join(state_dir, USAGE_FILE) if is_shared else ""
         self._lock = Lock(os.path.join(state_dir, "journal.lock"))
 
     def record(self, ids: Iterable[str], now: float, window_minutes: float, kind: str = "recall") -> bool:
@@ -159,7 +157,7 @@ class Journal:
 
     def counts(self) -> Counts:
         """Return what is known now, to ask about many bullets."""
-        return Counts(self._read(), read_usage(self._usage_path))
+        return Counts(self._read(), read_usage(self._usage_path) if self._usage_path else {})
 
     def effective(self, file_counts: Mapping[str, int]) -> dict[str, int]:
         """Return the effective count for each id given, from the value in its file."""

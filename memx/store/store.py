@@ -196,7 +196,7 @@ class Store(StoreReader):
         if self._journal is None:
             return []
         with self._lock:
-            chosen = self._with_ids(self._journal.unfolded()) if references is None else []
+            chosen = self.with_ids(self._journal.unfolded()) if references is None else []
             if catch_up and references is None:
                 chosen = self.scan()[0]
             chosen += [self.find(reference) for reference in references or ()]
@@ -214,7 +214,7 @@ class Store(StoreReader):
     def _fold_into(self, path: str, recalls: Recalls) -> StoredBullet:
         return self._replace_file(_with_recalls(self.read_bytes(path), path, recalls.count, recalls), path)
 
-    def _with_ids(self, identifiers: set[str]) -> list[StoredBullet]:
+    def with_ids(self, identifiers: set[str]) -> list[StoredBullet]:
         """Return the bullets that hold these ids, live ones before archived ones; what is not here is left out."""
         if not identifiers:
             return []

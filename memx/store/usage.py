@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     Usage = dict[str, tuple[int, int]]
 
 USAGE_FILE = "usage"
-"""In the state folder: the sum over all other clones, as the last `memx sync` found it."""
+"""In the state folder, as the last `memx sync` found it: for each bullet the recalls of all other clones, and
+what the bullet's file held beyond what any clone's folds put there."""
 
 _DIGITS_LIMIT = 9
 
