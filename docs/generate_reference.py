@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from inspect import cleandoc
 from typing import TYPE_CHECKING
 
 from memx.config import NEEDS_TRUST, Config, iter_keys
@@ -52,7 +53,7 @@ def render_config() -> str:
         name = key.partition(".")[0]
         if name != section:
             section = name
-            about = (type(getattr(Config(), name)).__doc__ or "").strip()
+            about = cleandoc(type(getattr(Config(), name)).__doc__ or "")
             parts.append(f"\n## {name}\n\n{about}\n\n| key | default |\n| --- | --- |\n")
         shown = ", ".join(default) if isinstance(default, tuple) else str(default)
         parts.append(f"| `{key}` | {shown or '(none)'} |\n")

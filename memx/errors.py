@@ -12,6 +12,7 @@ MemxError                   expected failure: the user can act
 ├── GitError                git failed or is missing
 ├── IndexUnavailableError   the derived index cannot be opened or built
 ├── ModelUnavailableError   the embedding model is missing or damaged
+├── LlmError                the LLM cannot be asked, or its answer is of no use
 ├── TranscriptError         a session log cannot be read at all
 └── MergeConflictError      two sides changed the same thing
 """
@@ -99,6 +100,16 @@ class IndexUnavailableError(MemxError):
 
 class ModelUnavailableError(MemxError):
     """The embedding model is missing or damaged."""
+
+
+class LlmError(MemxError):
+    """The LLM cannot be asked, or its answer is of no use.
+
+    `is_transient`: the same call may succeed later. `is_final`: no further call of this run can succeed.
+    """
+
+    is_transient = False
+    is_final = False
 
 
 class TranscriptError(MemxError):
