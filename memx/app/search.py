@@ -146,7 +146,8 @@ def search(
 
     `viewer` is who looks when the request names no scope; `vector_problem` is
     the reason when the indexes have no vectors; `drifted` holds ids whose
-    anchors are known to have moved; `engines` replaces the four layers. Raises UsageError for a blank query or an unknown filter.
+    anchors are known to have moved; `engines` replaces the four layers.
+    Raises UsageError for a blank query or an unknown filter.
     """
     asked = Searching(request, stores, config, now, viewer, vector_problem, engines, drifted)
     return asked.answer()

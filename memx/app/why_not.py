@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memx.app.search import SearchRequest, Searching, request_filters
+from memx.app.search import Searching, SearchRequest, request_filters
 from memx.errors import StoreError
 from memx.generator.scopes import is_visible, scope_of
 from memx.record import record, replace
@@ -81,10 +81,14 @@ def _outranked(
     if rank is None:
         return ["other bullets share more of the query's words and meaning: it is not even a candidate"]
     if rank > limit:
-        return [f"it ranks {rank}, and {limit} are shown (score {scored.score:.3g}, decay {scored.decay:.3g})"]
+        return [
+            f"it ranks {rank}, and {limit} are shown (score {scored.score:.3g}, decay {scored.decay:.3g})"
+        ]
     relevant = f"relevance {scored.relevance:.3f} without decay"
     if rank <= limit:
-        return [f"it ranks {rank}, but the token budget was spent before it, or fresher bullets as relevant: {relevant}"]
+        return [
+            f"it ranks {rank}, but the token budget was spent before it, or fresher bullets as relevant: {relevant}"
+        ]
     return []
 
 

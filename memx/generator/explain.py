@@ -40,7 +40,11 @@ def format_factor(value: float) -> str:
 
 
 def _meaning(hit: Hit) -> str:
-    return "calibrated cosine, from 0.5 on for the whole query word for word" if hit.l1 >= EXACT_MAX else "calibrated cosine"
+    return (
+        "calibrated cosine, from 0.5 on for the whole query word for word"
+        if hit.l1 >= EXACT_MAX
+        else "calibrated cosine"
+    )
 
 
 def _blend(hit: Hit) -> str:

@@ -17,7 +17,8 @@ STEM_CREDIT = 0.9
 PIECE_CREDIT = 0.7
 CHARACTER_CREDIT = 0.05
 EDIT_CREDIT = (1.0, 0.75, 0.55)
-"""Credit of a term that is found by its stem, by its pieces, by its single CJK characters, with 0, 1 or 2 slips; an exact one earns 1."""
+"""Credit of a term that is found by its stem, by its pieces, by its single CJK characters, or with 0, 1 or 2
+slips; an exact one earns 1."""
 
 _STEM_PREFIX = 3
 """A stem begins as its word does; a synonym does not, and is not tried in other spellings."""

@@ -37,9 +37,10 @@ RELEVANCE_CUT = 0.9
 """Decay may reorder the best `max_results` bullets by relevance, and those that are nearly as relevant as
 the last of them: at least this share of its relevance."""
 
-MIN_RELEVANCE = 0.12
-MIN_RELEVANCE_OF_WORDS = 0.07
-"""A blended score below this is a coincidence, not an answer; the second one holds without L4."""
+MIN_RELEVANCE = 0.03
+MIN_RELEVANCE_OF_WORDS = 0.05
+"""A blended score below this is a coincidence, not an answer; the second one holds without L4. It is low because
+a query in another language than the bullet may score 0.03 and still be right; small stores stay silent below it."""
 
 VERBATIM_SEMANTIC = 0.5
 """Semantic score that the calibration gives to a text on the same topic. A bullet that holds the whole query
@@ -148,7 +149,8 @@ class Generator:
         layers = [self._layer(name, query, bullets) for name in ("l1", "l2", "l3", "l4")]
         absent = frozenset(self._absent())
         return [
-            self._fuse(bullet, row, absent) for bullet, row in zip(bullets, zip(*layers, strict=True), strict=True)
+            self._fuse(bullet, row, absent)
+            for bullet, row in zip(bullets, zip(*layers, strict=True), strict=True)
         ]
 
     # Candidates
@@ -226,7 +228,12 @@ class Generator:
 
     def _absent(self) -> set[str]:
         engines = self._engines
-        pairs = (("l1", engines.exact), ("l2", engines.fuzzy), ("l3", engines.metadata), ("l4", engines.vector))
+        pairs = (
+            ("l1", engines.exact),
+            ("l2", engines.fuzzy),
+            ("l3", engines.metadata),
+            ("l4", engines.vector),
+        )
         return {name for name, engine in pairs if engine is None} | self._failures.keys()
 
     def _fuse(

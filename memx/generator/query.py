@@ -94,7 +94,7 @@ def _with_synonyms(term: Term, analyser: Analyser) -> Term:
 def _names(text: str, terms: tuple[WeightedTerm, ...], count: Callable[[str, str], int]) -> tuple[str, ...]:
     """Return the names of the index's metadata that the query mentions, one or two words each."""
     words = [t.term.exact for t in terms if t.term.kind in (WORD, SYMBOL) and not t.is_stopword]
-    pairs = [f"{first}-{second}" for first, second in zip(words, words[1:], strict=False)]
+    pairs = [f"{a}-{b}" for a, b in zip(words, words[1:], strict=False)]  # noqa: RUF007 (as in spelling)
     runs = [run for run in text.split() if not run.isascii()]
     names = dict.fromkeys(canonical(word) for word in (*words, *pairs, *runs))
     return tuple(name for name in names if name and count("meta", name))

@@ -82,7 +82,7 @@ def scope_boost(scope: str, viewer: Viewer, config: GeneratorConfig) -> float:
 
 
 def _is_own_project(scope: str, viewer: Viewer) -> bool:
-    return scope == SCOPE_PROJECT or scope == f"{PROJECT_PREFIX}{viewer.project}"
+    return scope in (SCOPE_PROJECT, f"{PROJECT_PREFIX}{viewer.project}")
 
 
 def _is_own_workspace(scope: str, viewer: Viewer) -> bool:

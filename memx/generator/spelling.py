@@ -1,4 +1,4 @@
-"""Edit distance with transpositions, cut off early: is this word a slip of that one?"""
+"""Edit distance with transpositions, cut off early: whether a word is a slip of another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parts_of(word: str, edits: int) -> tuple[str, ...]:
     """
     count = edits + 1
     cuts = [len(word) * i // count for i in range(count + 1)]
-    return tuple(word[a:b] for a, b in zip(cuts, cuts[1:], strict=False))
+    return tuple(word[a:b] for a, b in zip(cuts, cuts[1:], strict=False))  # noqa: RUF007 (itertools costs an import)
 
 
 def near_words(word: str, edits: int, view: str, known: dict[str, int]) -> int | None:

@@ -34,10 +34,12 @@ MAX_QUERY_TERMS = 48
 """A query pasted as a whole log is answered by its first distinct terms."""
 
 _CONNECTORS = ("::", "->", ".", "/", "-", "'", "@")
+_SHORT_WORD = 3
 _PIECE_CONNECTORS = (".", "::", "->", "/")
 _SYMBOLS = frozenset("!<>=&|~^%*+-:?$")
+_FIRST_CJK = 0x1100
 _CJK_RANGES = (
-    (0x1100, 0x11FF),
+    (_FIRST_CJK, 0x11FF),
     (0x3005, 0x3007),
     (0x3040, 0x312F),
     (0x31F0, 0x31FF),
@@ -66,7 +68,7 @@ class Term:
 def is_cjk(char: str) -> bool:
     """Return whether a character is Han, kana or Hangul, which are written without blanks between words."""
     code = ord(char)
-    return code >= 0x1100 and any(low <= code <= high for low, high in _CJK_RANGES)
+    return code >= _FIRST_CJK and any(low <= code <= high for low, high in _CJK_RANGES)
 
 
 def clean(text: str) -> str:
@@ -254,4 +256,4 @@ class Analyser:
 
 def piece_of_plural(word: str) -> str:
     """Return a word without a plural `s`: the stem when no stemmer can be loaded."""
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+    return word[:-1] if len(word) > _SHORT_WORD and word.endswith("s") and not word.endswith("ss") else word

@@ -1,4 +1,4 @@
-"""Has a file of the store changed since it was indexed?
+"""Whether a file of the store changed since it was indexed.
 
 Up to STAT_ALL_LIMIT files, every file is stat-ed; above, a stamp of the folders
 and of git's own files says whether a full check is needed at all.
@@ -104,9 +104,7 @@ def now_ns() -> int:
     return time.time_ns()
 
 
-def difference(
-    known: dict[str, Stat], found: dict[str, Stat]
-) -> tuple[list[str], list[str]]:
+def difference(known: dict[str, Stat], found: dict[str, Stat]) -> tuple[list[str], list[str]]:
     """Return (paths whose content may be new, paths that are gone), each sorted."""
     suspects = [path for path, state in found.items() if known.get(path) != state]
     return sorted(suspects), sorted(known.keys() - found.keys())

@@ -197,7 +197,9 @@ class Index:
             self._remember_stamp(generation, head, stamp)
         elif not self._apply(generation, head, changes, wait=wait):
             return None
-        return RefreshOutcome(len(changes.bullets), len(changes.gone), False, changes.problems)
+        return RefreshOutcome(
+            len(changes.bullets), len(changes.gone), rebuilt=False, problems=changes.problems
+        )
 
     def rebuild(self, *, wait: bool = True) -> RefreshOutcome | None:
         """Index every file into a new generation and swap it in; None as for `refresh`.
@@ -227,7 +229,7 @@ class Index:
         except (IndexUnavailableError, OSError) as error:
             manifest.remove_tree(folder)
             raise IndexUnavailableError(f"the index cannot be built: {error}") from error
-        return RefreshOutcome(len(changes.bullets), 0, True, changes.problems)
+        return RefreshOutcome(len(changes.bullets), 0, rebuilt=True, problems=changes.problems)
 
     def _apply(self, generation: str, head: Head, changes: Changes, *, wait: bool) -> bool:
         """Write changes into a generation; False when that is not possible now."""
@@ -325,7 +327,12 @@ class Index:
             del digests[path]
         reported = tuple(broken[path] for path in sorted(broken))
         return Changes(
-            tuple(bullets), tuple(sorted(gone)), stats, digests, reported, touched=stats != known or bool(gone or bullets)
+            tuple(bullets),
+            tuple(sorted(gone)),
+            stats,
+            digests,
+            reported,
+            touched=stats != known or bool(gone or bullets),
         )
 
     def _read(self, path: str) -> bytes | None:

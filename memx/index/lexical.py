@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = f"1.{packing.PACKED_VERSION}"
 """Changes whenever the fields, the analysis or the packed form change: part of the manifest."""
 
-TANTIVY_VERSION: str = tantivy.__version__
+TANTIVY_VERSION: str = getattr(tantivy, "__version__", "")
 
 BULK_HEAP_BYTES = 128_000_000
 SMALL_HEAP_BYTES = 15_000_000
@@ -194,7 +194,10 @@ class LexicalIndex:
 
 
 def _write(
-    writer: Any, added: Iterable[PackedBullet], removed_paths: Iterable[str], replaces: bool  # noqa: FBT001
+    writer: Any,
+    added: Iterable[PackedBullet],
+    removed_paths: Iterable[str],
+    replaces: bool,  # noqa: FBT001
 ) -> None:
     for path in removed_paths:
         writer.delete_documents_by_term("path", path)
@@ -224,7 +227,9 @@ def _guard(action: Any, *arguments: Any) -> Any:
     try:
         return action(*arguments)
     except (ValueError, OSError) as error:
-        raise IndexUnavailableError(f"the lexical index cannot be used: {error}", hint="memx reindex") from error
+        raise IndexUnavailableError(
+            f"the lexical index cannot be used: {error}", hint="memx reindex"
+        ) from error
     except BaseException as error:
         # A Rust panic is no Exception, so that nobody catches it by accident; here it means damaged bytes.
         if type(error).__name__ != "PanicException":

@@ -1,6 +1,6 @@
 """What an index generation was made from, and whether this program can use it.
 
-    cache_dir/CURRENT            "gen-3\n": swapped by one rename
+    cache_dir/CURRENT            "gen-3": swapped by one rename
     cache_dir/gen-3/lexical/     tantivy's files
     cache_dir/gen-3/head         Head: small, read by every search
     cache_dir/gen-3/files        {path: stat}: read when files are checked
@@ -85,8 +85,9 @@ def load_head(generation: str) -> Head:
     """Read the head; raises IndexUnavailableError when it is missing, damaged or of another version."""
     values = _load(os.path.join(generation, "head"))
     try:
-        *plain, problems, fingerprint, version = values
-        head = Head(*plain, tuple(Problem(*p) for p in problems), fingerprint, version)
+        tantivy, schema, stamp, checked, file_count, scopes, problems, fingerprint, version = values
+        broken = tuple(Problem(*problem) for problem in problems)
+        head = Head(tantivy, schema, stamp, checked, file_count, scopes, broken, fingerprint, version)
     except (TypeError, ValueError) as error:
         raise IndexUnavailableError("the index manifest is of another version") from error
     if head.version != MANIFEST_VERSION:
@@ -96,7 +97,7 @@ def load_head(generation: str) -> Head:
 
 def save_head(generation: str, head: Head) -> None:
     """Write the head."""
-    problems = tuple(tuple(getattr(p, name) for name in Problem.__slots__) for p in head.problems)
+    problems = tuple((p.message, p.path, p.line, p.hint, p.kind) for p in head.problems)
     _save(
         os.path.join(generation, "head"),
         (
@@ -154,11 +155,11 @@ def _load(path: str) -> Any:
     if crc32(body) != int.from_bytes(data[:4], "little"):
         raise IndexUnavailableError("the index manifest is damaged", path=path)
     try:
-        return marshal.loads(body)
+        return marshal.loads(body)  # noqa: S302 (our own cache, behind a checksum)
     except (ValueError, EOFError, TypeError) as error:
         raise IndexUnavailableError("the index manifest is damaged", path=path) from error
 
 
-def _save(path: str, value: object) -> None:
+def _save(path: str, value: Any) -> None:
     data = marshal.dumps(value)
     write_file(path, crc32(data).to_bytes(4, "little") + data)

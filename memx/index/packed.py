@@ -80,9 +80,10 @@ class PackedBullet:
         )
 
 
-def pack(
-    stored: StoredBullet, analyser: Analyser, stat: tuple[int, int, int, int] = NO_STAT
-) -> PackedBullet:
+FIELDS = tuple(PackedBullet.__annotations__)
+
+
+def pack(stored: StoredBullet, analyser: Analyser, stat: tuple[int, int, int, int] = NO_STAT) -> PackedBullet:
     """Analyse a bullet once for all searches to come."""
     bullet = stored.bullet
     text = embedding_text(bullet)
@@ -124,7 +125,7 @@ def pack(
 
 def dump(packed: PackedBullet) -> bytes:
     """Return the bytes that the index stores."""
-    data = marshal.dumps(tuple(getattr(packed, name) for name in PackedBullet.__slots__))
+    data = marshal.dumps(tuple(getattr(packed, name) for name in FIELDS))
     return crc32(data).to_bytes(4, "little") + data
 
 
@@ -133,4 +134,4 @@ def load(data: bytes) -> PackedBullet:
     body = data[4:]
     if crc32(body) != int.from_bytes(data[:4], "little"):
         raise IndexUnavailableError("the index holds damaged bytes", hint="memx reindex")
-    return PackedBullet(*marshal.loads(body))
+    return PackedBullet(*marshal.loads(body))  # noqa: S302 (our own cache, behind a checksum)

@@ -25,7 +25,7 @@ ANALYSER = make_analyser()
 
 
 class Corpus:
-    """Bullets that can be searched without files; `texts` get the ids b0, b1, …"""
+    """Bullets that can be searched without files; `texts` get the ids b0, b1 and so on."""
 
     def __init__(self, *bullets: Bullet | str) -> None:
         """Index the bullets in memory."""

@@ -44,7 +44,9 @@ layer = st.floats(0, 10)
 
 
 @given(layer, layer, layer, st.floats(0, 1), st.floats(0, 1))
-def test_fusion_is_monotone_in_every_layer(l1: float, l2: float, l3: float, semantic: float, more: float) -> None:
+def test_fusion_is_monotone_in_every_layer(
+    l1: float, l2: float, l3: float, semantic: float, more: float
+) -> None:
     """No layer that rises lowers the score."""
     base = fuse(l1, l2, l3, semantic).final
     assert fuse(l1 + more, l2, l3, semantic).final >= base

@@ -63,7 +63,9 @@ def test_failing_layer_weighs_as_the_formula_says(corpus: type[Corpus]) -> None:
     """Without L4 the keyword side weighs 1, without L1-L3 the semantic side does."""
     found = corpus(*TEXTS)
     plain = default_engines()
-    words = found.generator(Engines(plain.exact, plain.fuzzy, plain.metadata, Broken())).rank("redis pool size")  # type: ignore[arg-type]
+    words = found.generator(Engines(plain.exact, plain.fuzzy, plain.metadata, Broken())).rank(
+        "redis pool size"
+    )  # type: ignore[arg-type]
     assert words.hits[0].blended == words.hits[0].keyword == pytest.approx(25 / 35)
     meaning = found.generator(Engines(Broken(), Broken(), Broken(), Constant())).rank("redis pool size")  # type: ignore[arg-type]
     assert meaning.hits[0].blended == 0.7
@@ -104,7 +106,8 @@ def test_hidden_scopes_take_no_place_of_a_candidate(corpus: type[Corpus]) -> Non
 def test_filters_hold(corpus: type[Corpus]) -> None:
     """Section, type and tag are required, archived bullets are left out."""
     found = corpus(
-        Bullet(id="b0", text="redis pool", section="tools", tags=("Cache",)), Bullet(id="b1", text="redis pool")
+        Bullet(id="b0", text="redis pool", section="tools", tags=("Cache",)),
+        Bullet(id="b1", text="redis pool"),
     )
     ranking = found.generator(filters=Filters(("section:tools", "tag:cache"))).rank("redis pool")
     assert [s.bullet.id for s in ranking.hits] == ["b0"]
@@ -123,8 +126,10 @@ def test_filters_hold(corpus: type[Corpus]) -> None:
 )
 def test_config_key_changes_the_result(corpus: type[Corpus], changes: dict[str, float]) -> None:
     """Each key of the ranking has an effect (the others are tested where they act)."""
-    found = corpus(*[Bullet(id=f"b{i}", text=text, created=900_000_000.0) for i, text in enumerate(TEXTS)],
-                   Bullet(id="new", text="redis pools", created=999_999_000.0))
+    found = corpus(
+        *[Bullet(id=f"b{i}", text=text, created=900_000_000.0) for i, text in enumerate(TEXTS)],
+        Bullet(id="new", text="redis pools", created=999_999_000.0),
+    )
     plain = default_engines()
     engines = Engines(plain.exact, plain.fuzzy, plain.metadata, Constant())  # type: ignore[arg-type]
     before = found.generator(engines).rank("redis pool size")

@@ -80,12 +80,13 @@ def test_near_word_is_found_by_the_fuzzy_layer(corpus: type[Corpus], query: str,
 
 @pytest.mark.parametrize("query", ["数据库", "连接", "超时"])
 def test_part_of_a_cjk_text_is_found_by_words_alone(corpus: type[Corpus], query: str) -> None:
-    """faults 42: Chinese is not one giant token."""
+    """Faults 42: Chinese is not one giant token."""
     assert corpus("数据库连接池要设置超时", "缓存要预热").ids(query) == ["b0"]
 
 
 @pytest.mark.parametrize(
-    ("query", "text"), [("検索", "日本語の検索"), ("しりとり", "しりとりのルール"), ("검색", "한국어 검색 기능")]
+    ("query", "text"),
+    [("検索", "日本語の検索"), ("しりとり", "しりとりのルール"), ("검색", "한국어 검색 기능")],
 )
 def test_japanese_and_korean_are_found_by_words_alone(corpus: type[Corpus], query: str, text: str) -> None:
     """Kana, Han and Hangul are cut into pairs of characters."""
@@ -113,13 +114,15 @@ def test_tag_alone_is_found_by_the_metadata_layer(corpus: type[Corpus], query: s
 def test_metadata_layer_is_a_jaccard_index(corpus: type[Corpus]) -> None:
     """One of two names shared with two on the bullet is a third."""
     found = corpus(
-        Bullet(id="b0", text="x", tags=("redis",), tools=("docker",)), Bullet(id="b1", text="y", tags=("kafka",))
+        Bullet(id="b0", text="x", tags=("redis",), tools=("docker",)),
+        Bullet(id="b1", text="y", tags=("kafka",)),
     )
     assert round(found.score("redis kafka").l3, 3) == round(10 / 3, 3)
 
 
 @pytest.mark.parametrize(
-    ("path", "score"), [("src/cache/pool.py", 10.0), ("src/cache/other.py", 5.0), ("src/web/app.py", 0.0), ("", 0.0)]
+    ("path", "score"),
+    [("src/cache/pool.py", 10.0), ("src/cache/other.py", 5.0), ("src/web/app.py", 0.0), ("", 0.0)],
 )
 def test_anchor_counts_when_a_file_is_given(corpus: type[Corpus], path: str, score: float) -> None:
     """`--path` compares the file with the bullet's anchors: itself, its folder, elsewhere."""
@@ -163,7 +166,9 @@ def test_layers_are_bounded_and_growing(query: list[str], text: list[str]) -> No
 
 @given(words, words, st.data())
 @settings(max_examples=40, deadline=None)
-def test_exact_holder_is_never_below_one_that_resembles(query: list[str], filler: list[str], data: st.DataObject) -> None:
+def test_exact_holder_is_never_below_one_that_resembles(
+    query: list[str], filler: list[str], data: st.DataObject
+) -> None:
     """Before boosts, holding the whole query beats misspelling each of its words, at any semantic score."""
     from memx.generator.generator import Engines, default_engines
     from memx.model import Bullet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -25,8 +25,8 @@ def make_hit(text: str = "Set it to 50", **changes: object) -> Hit:
 
 
 def test_xml_parses_and_holds_hostile_text() -> None:
-    """faults 74: a fake end marker stays text, control and bidi characters are escapes."""
-    root = ElementTree.fromstring(render("a <b> & \"c\"", [make_hit(EVIL)], "xml"))
+    """Faults 74: a fake end marker stays text, control and bidi characters are escapes."""
+    root = ET.fromstring(render('a <b> & "c"', [make_hit(EVIL)], "xml"))  # noqa: S314 (our own output)
     text = root.findtext("note/text") or ""
     assert "</note>" in text
     assert "\\u001b" in text

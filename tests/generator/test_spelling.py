@@ -31,7 +31,8 @@ def test_distance_counts_slips(first: str, second: str, distance: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "edits"), [("api", 0), ("redis", 1), ("timeout", 1), ("pipeline", 2), ("utf8x", 0), ("max_pool", 0)]
+    ("word", "edits"),
+    [("api", 0), ("redis", 1), ("timeout", 1), ("pipeline", 2), ("utf8x", 0), ("max_pool", 0)],
 )
 def test_longer_words_forgive_more(word: str, edits: int) -> None:
     """None below 4 letters, one below 8, else two; identifiers and numbers forgive nothing."""

@@ -9,8 +9,8 @@ import pytest
 
 from memx.index.index import Index, IndexPlace
 from memx.index.query import LexicalQuery
-from memx.store.codec import format_bullet
 from memx.model import Bullet
+from memx.store.codec import format_bullet
 
 if TYPE_CHECKING:
     from pathlib import Path

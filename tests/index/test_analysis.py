@@ -54,7 +54,12 @@ def test_subwords_split_compounds(token: str, parts: list[str]) -> None:
 def test_stems_meet_across_inflections() -> None:
     """English and Spanish words share a stem with their forms."""
     analyser = make_analyser()
-    for first, second in (("running", "run"), ("caches", "caching"), ("pruebas", "prueba"), ("errores", "error")):
+    for first, second in (
+        ("running", "run"),
+        ("caches", "caching"),
+        ("pruebas", "prueba"),
+        ("errores", "error"),
+    ):
         stems = [set(analyser.terms(word)[0].stems) for word in (first, second)]
         assert stems[0] & stems[1], (first, second)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memx.index import freshness, index as index_module, manifest
+from memx.index import freshness, manifest
+from memx.index import index as index_module
 from memx.index.index import Index, IndexPlace
 from memx.store.lock import Lock
 
@@ -43,7 +44,7 @@ def test_new_edited_and_removed_files_are_seen(store: IndexedStore) -> None:
 
 
 def test_in_place_edit_of_the_same_size_and_time_is_seen(store: IndexedStore) -> None:
-    """ctime tells what mtime hides; a file as young as its reading is read again."""
+    """Ctime tells what mtime hides; a file as young as its reading is read again."""
     store.write("a", "alpha")
     before = store.path("a").stat()
     assert store.find("alpha") == ["a"]
@@ -112,10 +113,21 @@ def test_symbolic_links_and_temporary_files_are_not_followed(store: IndexedStore
 
 @pytest.mark.parametrize(
     "damage",
-    ["current", "head", "files", "digests", "meta", "store", "no-lexical", "foreign", "empty-head", "flipped"],
+    [
+        "current",
+        "head",
+        "files",
+        "digests",
+        "meta",
+        "store",
+        "no-lexical",
+        "foreign",
+        "empty-head",
+        "flipped",
+    ],
 )
 def test_damaged_cache_is_rebuilt(store: IndexedStore, damage: str) -> None:
-    """faults 45: any error on opening an index leads to a rebuild aside and a swap."""
+    """Faults 45: any error on opening an index leads to a rebuild aside and a swap."""
     store.write("a", "alpha")
     store.write("b", "beta")
     store.find("alpha")
@@ -250,7 +262,9 @@ def test_above_the_limit_a_stamp_spares_the_check(
     with store.path("a").open("r+b") as file:
         file.write(store.path("a").read_bytes().replace(b"alpha", b"omega"))
     assert store.find("omega") == []
-    assert [b.path[-4] for b in store.index().snapshot(fresh=True).everything() if " omega " in b.exact] == ["a"]
+    assert [b.path[-4] for b in store.index().snapshot(fresh=True).everything() if " omega " in b.exact] == [
+        "a"
+    ]
     store.write("d", "omega d")
     assert store.find("omega") == ["a", "d"]
 
@@ -266,7 +280,7 @@ while True:
 
 
 def test_killed_writer_leaves_a_usable_index(store: IndexedStore) -> None:
-    """kill -9 at any moment: the next search answers, and the lock is free."""
+    """Kill -9 at any moment: the next search answers, and the lock is free."""
     for number in range(30):
         store.write(f"n{number}", f"alpha {number}")
     for delay in (0.0, 0.02, 0.05):

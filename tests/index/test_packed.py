@@ -26,7 +26,7 @@ def test_dump_and_load_are_inverse(text: str, tags: tuple[str, ...], created: fl
 
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_flipped_byte_is_noticed(at: int, flip: int) -> None:
-    """tantivy does not notice one, so the checksum must."""
+    """Tantivy does not notice one, so the checksum must."""
     data = bytearray(dump(pack(StoredBullet(Bullet(id="x", text="alpha beta"), "p"), ANALYSER)))
     data[at % len(data)] ^= flip
     with pytest.raises(IndexUnavailableError):
@@ -37,7 +37,9 @@ def test_facets_name_what_filters_ask_for() -> None:
     """Section, type, scope, tags without case, what it supersedes, and whether it is archived."""
     bullet = Bullet(id="x", text="t", section="tools", tags=("Redis",), supersedes=("old",))
     facets = pack(StoredBullet(bullet, "p", archived=True), ANALYSER).facets
-    assert {"id:x", "section:tools", "scope:project", "tag:redis", "supersedes:old", "archived"} <= set(facets)
+    assert {"id:x", "section:tools", "scope:project", "tag:redis", "supersedes:old", "archived"} <= set(
+        facets
+    )
 
 
 def test_aliases_lead_to_one_name() -> None:
