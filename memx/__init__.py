@@ -1,3 +1,5 @@
 """memx: a team's memory that lives in its repository."""
 
+from __future__ import annotations
+
 __version__ = "0.1.0"
