@@ -31,6 +31,7 @@ MODULES = {
     "archive": "forget",
     "restore": "forget",
     "fold": "forget",
+    "maintain": "maintain",
     "sync": "sync",
     "useful": "feedback",
     "wrong": "feedback",
