@@ -8,7 +8,7 @@ import re
 from functools import cache
 
 from memx.model import SECTIONS, TYPES
-from memx.reflector.vocabulary import fold, vocabulary
+from memx.reflector.vocabulary import cue_counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ FEATURES = (
 
 def class_values(text: str, rule: str, language: str, kind: str = "session") -> dict[str, float]:
     """Return what section and type are decided by; the same rule means other things in commits and sessions."""
-    words = vocabulary(language)
-    counts = words.tally(fold(text))
+    counts = cue_counts(language, text)
     values = {f"rule_{name}": float(name == rule) for name in _RULES}
     values |= {f"session_{name}": float(name == rule and kind == "session") for name in _RULES}
     values |= {name: min(1.0, counts.get(name, 0) / 2) for name in _CUES}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from memx.reflector.features import Evidence
     from memx.reflector.rules import Rule
+    from memx.reflector.segment import Passage
 
 
 class PatternDetector:
@@ -42,6 +43,13 @@ class PatternDetector:
             for rule in self.rules
             if rule.stands_alone
             for lexicon in lexicons
+        )
+
+    def has_match(self, passage: Passage) -> bool:
+        """Tell whether a rule whose match is a lesson by itself matches in any sentence."""
+        language = detect_language(" ".join(s.text for s in passage.sentences))
+        return any(
+            next(rule.find(passage.sentences, language), None) for rule in self.rules if rule.stands_alone
         )
 
 

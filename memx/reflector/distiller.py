@@ -7,6 +7,7 @@ writer goes.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from memx.reflector.features import code_tokens, title_type
 from memx.reflector.language import is_cjk, weight_of
@@ -15,14 +16,18 @@ from memx.reflector.vocabulary import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from memx.reflector.features import Evidence
     from memx.reflector.segment import Sentence
 
 MAX_SENTENCES = 3
-MAX_WEIGHT = 640
+MAX_WEIGHT = 700
 """Latin characters; Han counts three, kana two."""
+LEAST_STRENGTH = 0.2
+"""How strong a further sentence must be, as a share of the strongest."""
+_COMMAND_LIMIT = 200
+_SUBJECT = 0.7
 _SENTENCE_WEIGHT = 420
 
 _NOISE = re.compile(
@@ -47,6 +52,7 @@ _SELF = (
     (re.compile(r"\b(we|I)(['’](?:re|ve|ll|d))\b"), r"you\2"),
     (re.compile(r"\bwe\b"), "you"),
     (re.compile(r"\bWe\b"), "You"),
+    (re.compile(r"\bus\b(?!-)"), "you"),
     (re.compile(r"\bour\b"), "the"),
     (re.compile(r"\bOur\b"), "The"),
     (re.compile(r"我们"), ""),
@@ -58,14 +64,19 @@ class BulletDistiller:
     """Chooses and words the sentences of a lesson."""
 
     def choose(
-        self, evidence: Evidence, first: int | None = None, last: int | None = None, *, least: float = 0.45
+        self,
+        evidence: Evidence,
+        first: int | None = None,
+        last: int | None = None,
+        *,
+        least: float = LEAST_STRENGTH,
     ) -> list[int]:
         """Return positions of the sentences to keep, in order; those from `first` to `last` are wanted.
 
-        least: how strong a further sentence must be, as a share of the strongest.
+        least: as LEAST_STRENGTH.
         """
         usable = evidence.usable
-        strengths = evidence.strengths
+        strengths = _with_subject(evidence)
         if not usable:
             return []
         wanted = range(len(usable)) if first is None or last is None else range(first, last + 1)
@@ -101,6 +112,18 @@ class BulletDistiller:
     def distil(self, evidence: Evidence, first: int | None = None, last: int | None = None) -> str:
         """Choose and word in one step."""
         return self.word([evidence.usable[i] for i in self.choose(evidence, first, last)], evidence.language)
+
+
+def _with_subject(evidence: Evidence) -> list[float]:
+    """Return the sentences' strengths, more for those that name what the text names first or most often."""
+    tokens = [set(code_tokens(sentence.text)) for sentence in evidence.usable]
+    counted = Counter(token for names in tokens for token in names)
+    title = evidence.usable[0].text if evidence.usable else ""
+    subject = {name for name, count in counted.items() if count > 1 or name.strip("`") in title}
+    return [
+        strength + (_SUBJECT if names & subject else 0.0)
+        for strength, names in zip(evidence.strengths, tokens, strict=True)
+    ]
 
 
 def _nearness(strength: float, position: int, best: int, usable: Sequence[Sentence]) -> float:
@@ -146,6 +169,15 @@ def _finish(text: str) -> str:
     ):
         return text.rstrip(":") + ("." if text.endswith(":") else "")
     return text + ("。" if any(map(is_cjk, text[-2:])) else ".")
+
+
+def shown_command(code: Sequence[str], tools: Container[str]) -> str:
+    """Return the last code block that is a command of a known tool, on one line; '' without one."""
+    for block in reversed(code):
+        line = " ".join(part.strip().rstrip("\\").strip() for part in block.splitlines()).removeprefix("$ ")
+        if line.split(" ", 1)[0].lower() in tools and len(line) <= _COMMAND_LIMIT and "`" not in line:
+            return line
+    return ""
 
 
 def entities_of(text: str, limit: int = 8) -> tuple[str, ...]:

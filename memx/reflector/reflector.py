@@ -6,7 +6,7 @@ from memx.model import Candidate, Rejection
 from memx.record import record
 from memx.reflector.classify import classify
 from memx.reflector.detector import PatternDetector, lead_match
-from memx.reflector.distiller import BulletDistiller, entities_of
+from memx.reflector.distiller import BulletDistiller, entities_of, shown_command
 from memx.reflector.echo import is_injection, strip_echo
 from memx.reflector.episode import split_episodes
 from memx.reflector.features import Evidence, gather
@@ -15,7 +15,7 @@ from memx.reflector.rules import Match
 from memx.reflector.scorer import Factors, KnowledgeScorer
 from memx.reflector.segment import Passage, explicit_lessons, segment, segment_prose
 from memx.reflector.session import find_lessons
-from memx.reflector.subject import anchors_of, tags_of, tools_of
+from memx.reflector.subject import anchors_of, known_tools, tags_of, tools_of
 from memx.reflector.vocabulary import vocabulary
 from memx.reflector.worth import load_worth
 from memx.store.naming import bullet_id
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 
 _SHORTEST = 18
 """Latin characters; nothing shorter holds a lesson."""
-_SHORT = 90
-"""Latin characters; so little holds a lesson only where a rule's own words stand (no labelled commit does else)."""
+_SHORT = 125
+"""Latin characters; so little holds a lesson only where a rule's own words stand (the shortest other labelled commit has 156)."""
 
 
 @record
@@ -127,18 +127,15 @@ class Reflector:
         return self._config.min_score > 0 and sum(weight_of(s.text) for s in evidence.usable) <= _SHORT
 
     def _is_hopeless(self, message: str) -> bool:
-        """Tell cheaply whether a message is too short for any but a rule's own words, and has none of them."""
+        """Tell cheaply whether a message comes from a bot, or is short and holds no rule's own words."""
         if len(message) > _SHORT:
-            return False
+            return "Bumps [" in message or "updated-dependencies:" in message
         weight = weight_of(message)
         if weight < _SHORTEST:
             return True
-        return (
-            weight <= _SHORT
-            and self._config.min_score > 0
-            and not explicit_lessons(message)
-            and not self._detector.may_match(message)
-        )
+        if weight > _SHORT or self._config.min_score <= 0 or explicit_lessons(message):
+            return False
+        return not (self._detector.may_match(message) and self._detector.has_match(segment(message)))
 
     def text(
         self, text: str, kind: str = "commit", *, source: str = "", created: float | None = None
@@ -221,6 +218,9 @@ class Reflector:
         match = lead_match(matches, evidence)
         span = (match.first, match.last) if match.support else (None, None)
         text = self._distiller.distil(evidence, *span)
+        command = shown_command(passage.code, known_tools())
+        if command and command not in text:
+            text = f"{text} `{command}`"
         return self._weigh(text, match, evidence.language, evidence.values, kind, origin)
 
     def _weigh(

@@ -14,7 +14,7 @@ import math
 
 from memx.record import record
 from memx.reflector.features import code_tokens, VALUE_TOKEN
-from memx.reflector.vocabulary import fold
+from memx.reflector.vocabulary import cue_counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class KnowledgeScorer:
         """Return how concrete and actionable a text is: identifiers, values, something to do."""
         names = len(set(code_tokens(text)))
         values = len(set(VALUE_TOKEN.findall(text)))
-        counts = words.tally(fold(text))
+        counts = cue_counts(words.language, text)
         action = counts.get("remedy", 0) + counts.get("necessity", 0)
         return 1.0 - math.exp(-(0.5 * names + 0.25 * values + 0.25 * action))
 
     def cause(self, text: str, words: Vocabulary) -> float:
         """Return how clearly a text gives a cause or says what goes wrong."""
-        counts = words.tally(fold(text))
+        counts = cue_counts(words.language, text)
         signs = 0.7 * counts.get("cause", 0) + 0.5 * counts.get("hazard", 0) + 0.3 * counts.get("failure", 0)
         return 1.0 - math.exp(-signs)

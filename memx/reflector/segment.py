@@ -11,6 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_LIMIT = 8000
+"""Characters read of one text: a lesson stands early, and a pasted log is none."""
+
 TITLE = "title"
 PROSE = "prose"
 ITEM = "item"
@@ -199,7 +202,7 @@ def _add_line(out: _Blocks, line: str, *, after_blank: bool) -> None:
 
 def segment(message: str) -> Passage:
     """Cut a commit message into title, sentences and code."""
-    lines = message.strip().splitlines()
+    lines = message[:_LIMIT].strip().splitlines()
     title = lines[0].strip() if lines else ""
     blocks = _classify_lines(lines[1:])
     if _EXPLICIT.match(title) or _TRAILER.match(title) or title.startswith(">") or _FENCE.match(title):
@@ -215,7 +218,7 @@ def segment(message: str) -> Passage:
 
 def segment_prose(text: str) -> Passage:
     """Cut a turn of a conversation into sentences; it has no title."""
-    blocks = _classify_lines(text.strip().splitlines())
+    blocks = _classify_lines(text[:_LIMIT].strip().splitlines())
     sentences = tuple(
         _sentence(kind, piece)
         for kind, block in blocks

@@ -52,7 +52,6 @@ SESSION_NAMES = (
     "cause", "hazard", "failure", "remedy", "necessity", "contrast", "firm", "condition", "feature", "series", "discourse", "negation", "general_fact", "core_discourse",
     "identifiers", "values", "length", "best_sentence", "mean_sentence", "chatter", "hedge", *STRUCTURE,
 )  # fmt: skip
-_LEAST_STRENGTH = 0.2
 _WHOLE_COMMAND = 0.8
 _SHORT_COMMAND = 120
 _KEY_PART = re.compile(r"[A-Za-z]{4,}")
@@ -140,7 +139,7 @@ class _Finder:
             m for m in self._detector.detect(evidence) if m.support and (m.rule != "error_fix" or not calls)
         ]
         rule, confidence, support = _name_work(episode, calls, variants, settings, tool, stated, evidence)
-        kept = self._distiller.choose(evidence, least=_LEAST_STRENGTH)
+        kept = self._distiller.choose(evidence)
         text = self._distiller.word([evidence.usable[i] for i in kept], evidence.language)
         text = _complete(text, rule, variants, settings, tool, evidence, self._distiller)
         text = _with_symptom(text, rule, episode, calls, evidence.language)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,11 +169,12 @@ class Lexicon:
     def may_match(self, rule: str, lowered: str) -> bool:
         """Tell cheaply whether a rule's patterns can match at all: one of its trigger words stands there."""
         needles = self._triggers.get(rule)
-        return needles is None or any(needle in lowered for needle in needles)
-
-    def count(self, name: str, folded: str) -> int:
-        """Count the cues of a group in folded text."""
-        return sum(folded.count(needle) for needle in self._phrases.get(name, ()) if needle in folded)
+        if needles is None:
+            return True
+        for needle in needles:  # noqa: SIM110 (a generator doubles the cost of the hottest loop)
+            if needle in lowered:
+                return True
+        return False
 
     def has(self, name: str, folded: str) -> bool:
         """Tell whether the folded text holds a cue of the group."""
@@ -257,9 +258,9 @@ class Vocabulary:
             lexicon.tally(folded, counts)
         return counts
 
-    def count(self, name: str, folded: str) -> int:
-        """Count the cues of a group."""
-        return sum(lexicon.count(name, folded) for lexicon in self.lexicons)
+    def may_match(self, rule: str, lowered: str) -> bool:
+        """Tell cheaply whether any of a rule's patterns can match."""
+        return any(lexicon.may_match(rule, lowered) for lexicon in self.lexicons)
 
     def has(self, name: str, folded: str) -> bool:
         """Tell whether a cue of the group occurs."""
@@ -275,6 +276,12 @@ class Vocabulary:
         for lexicon in self.lexicons:
             if lexicon.may_match(rule, lowered):
                 yield from lexicon.patterns(rule, window)
+
+
+@lru_cache(maxsize=256)
+def cue_counts(language: str, text: str) -> Mapping[str, int]:
+    """Count the cues of all groups in a text; scorer and classifier ask for the same one."""
+    return vocabulary(language).tally(fold(text))
 
 
 @cache

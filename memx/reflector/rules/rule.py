@@ -49,6 +49,8 @@ class Rule:
         """Yield matches, one a starting sentence at most."""
         words = vocabulary(language)
         lowered = [f" {sentence.masked.lower()} " for sentence in sentences]
+        if not words.may_match(self.name, "".join(lowered)):
+            return
         for first, text in enumerate(lowered):
             window = text if self.reach == 1 else "".join(lowered[first : first + self.reach])
             for pattern in words.patterns(self.name, text, window):
