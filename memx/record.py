@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ...
 
 else:
+    _FILLED_BY_NAME = 8
 
     def record(cls):
         """Turn annotations and defaults into a frozen, slotted class."""
@@ -52,12 +53,25 @@ else:
         return type(instance)(**(values | changes))
 
     def _compile_on_first_use(names, defaults):
-        # Compiling costs 0.2 ms a class; a process that runs one command builds few of them.
+        # Compiling costs 0.15 ms a class, filling by name 0.005 ms a record: a search builds 30 classes, most once.
+        uses = 0
+
         def __init__(self, *args, **kwargs):
-            compiled = _make_init(type(self), names, defaults)
+            nonlocal uses
+            uses += 1
+            given = dict(zip(names, args, strict=False)) | kwargs
+            values = defaults | given
+            is_regular = len(given) == len(args) + len(kwargs) and values.keys() == wanted
+            if uses <= _FILLED_BY_NAME and is_regular:
+                for name in names:
+                    set_slot(self, name, values[name])
+                return
+            compiled = _make_init(type(self), names, defaults)  # also says what is wrong with a call
             type(self).__init__ = compiled
             compiled(self, *args, **kwargs)
 
+        wanted = frozenset(names)
+        set_slot = object.__setattr__
         return __init__
 
     def _make_init(cls, names, defaults):
