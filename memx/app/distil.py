@@ -143,14 +143,19 @@ def gather(
     return keep(project, distilled, options, top)
 
 
-def keep(project: Project, distilled: Distilled, options: Options, top: int = 0) -> Distilled:
-    """Rank the candidates, drop what the store knows or someone decided, and add the rest to the inbox."""
+def keep(
+    project: Project, distilled: Distilled, options: Options, top: int = 0, *, dropped: int = 0
+) -> Distilled:
+    """Rank the candidates, drop what the store knows or someone decided, and add the rest to the inbox.
+
+    `dropped` counts weaker candidates that are not among these any more.
+    """
     ranked = sorted(distilled.candidates, key=lambda candidate: (-candidate.score, candidate.id))
     settled = frozenset() if options.again else settled_ids(project)
     fresh = [candidate for candidate in ranked if candidate.id not in settled]
     notes = distilled.notes
     if top and len(fresh) > top:
-        notes = (*notes, f"kept the best {top} of {len(fresh)} candidates; --top 0 keeps all")
+        notes = (*notes, f"kept the best {top} of {len(fresh) + dropped:,} candidates; --top 0 keeps all")
         fresh = fresh[:top]
     new = fresh if options.is_dry else project.inbox.add(fresh, again=options.again)
     kept = tuple(fresh if top else ranked)

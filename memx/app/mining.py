@@ -83,7 +83,10 @@ def mine(project: Project, history: History, options: Options, report: Callable[
         no_merges=True,
     )
     unread = (commit for commit in stream if options.again or commit.sha not in done)
-    found: dict[str, Candidate] = {}
+    # What a killed run left goes first; nothing counts as done before its candidates are on disk.
+    left = [] if options.is_dry else project.spool.all()
+    found = {candidate.id: candidate for candidate in left}
+    seen = set(found)
     rejected: list[Rejection] = []
     sources = 0
     interrupted = False
@@ -91,8 +94,10 @@ def mine(project: Project, history: History, options: Options, report: Callable[
         for shas, candidates, refused in _reflect_all(project, unread, history):
             sources += len(shas)
             _merge(found, candidates, history.top)
+            seen.update(candidate.id for candidate in candidates)
             rejected += refused if len(rejected) < BATCH_COMMITS else ()
             if not options.is_dry:
+                project.spool.append(candidates)
                 done.add(shas)
             report(sources)
     except KeyboardInterrupt:
@@ -102,7 +107,10 @@ def mine(project: Project, history: History, options: Options, report: Callable[
         notes = (*notes, f"interrupted after {sources} commits; run it again to go on")
     detailed = _with_files(project, found.values(), history)
     distilled = Distilled(actual, sources, tuple(detailed), frozenset(), tuple(rejected), notes)
-    return keep(project, distilled, options, history.top)
+    kept = keep(project, distilled, options, history.top, dropped=len(seen) - len(detailed))
+    if not options.is_dry:
+        project.spool.clear()
+    return kept
 
 
 def _merge(found: dict[str, Candidate], candidates: Iterable[Candidate], top: int) -> None:
@@ -139,7 +147,7 @@ def _reflect_in_parallel(project: Project, batches: Iterator[list[Commit]], core
     from concurrent.futures import ProcessPoolExecutor
 
     config, sanitizer = project.config.reflector, project.sanitizer
-    with ProcessPoolExecutor(cores) as pool:
+    with ProcessPoolExecutor(cores, initializer=_end_with_parent) as pool:
         waiting: deque[Future[Batch]] = deque()
         try:
             for batch in batches:
@@ -151,6 +159,24 @@ def _reflect_in_parallel(project: Project, batches: Iterator[list[Commit]], core
         except (KeyboardInterrupt, GeneratorExit):
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when its parent is killed: it would wait for work for ever, since its sisters hold the pipe."""
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+    from threading import Thread
+
+    parent = parent_process()
+    if parent is None:
+        return
+    sentinel = parent.sentinel
+
+    def watch() -> None:
+        wait([sentinel])
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _batched(commits: Iterable[Commit]) -> Iterator[list[Commit]]:

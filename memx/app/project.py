@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memx.repo.discovery import Head, Repository
     from memx.store.inbox import Inbox
     from memx.store.journal import Journal
+    from memx.store.spool import Spool
     from memx.store.store import Store
 
 STORE_FOLDER = ".memx"
@@ -188,6 +189,13 @@ class Project:
         from memx.store.inbox import Inbox
 
         return Inbox(self.state_dir, redact=lambda text: self.sanitizer.sanitize(text).text)
+
+    @cached_property
+    def spool(self) -> Spool:
+        """What a long run has found before it ends."""
+        from memx.store.spool import Spool
+
+        return Spool(self.state_dir, redact=lambda text: self.sanitizer.sanitize(text).text)
 
     @cached_property
     def journal(self) -> Journal:

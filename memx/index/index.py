@@ -22,6 +22,7 @@ from memx.index.packed import pack
 from memx.index.snapshot import Snapshot
 from memx.model import Problem, StoredBullet
 from memx.record import record, replace
+from memx.store.paths import name_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -307,6 +308,10 @@ class Index:
         bullets: list[PackedBullet] = []
         stats = dict(found)
         for path in suspects:
+            misnamed = name_problem(path)
+            if misnamed is not None:
+                broken[path] = misnamed
+                continue
             data = self._read(path)
             if data is None:
                 gone.append(path)

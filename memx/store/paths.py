@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from memx.errors import UnsafePathError
+from memx.model import Problem
 
 
 def refuse_unsafe(path: str, what: str = "path") -> None:
@@ -29,6 +30,21 @@ def resolve_inside(root: str, path: str) -> str:
     if os.path.islink(full):
         raise UnsafePathError("the file is a symbolic link", path=path, hint="put the file itself there")
     return full
+
+
+def name_problem(path: str) -> Problem | None:
+    """Return what is wrong with the name of a file in the store: bytes that are not UTF-8, a control character.
+
+    No index, no JSON and no other system can hold the first; the second would forge lines of output.
+    """
+    if path.isascii() and path.isprintable():
+        return None
+    what = ""
+    if any(ord(c) < 32 or ord(c) == 127 for c in path):  # noqa: PLR2004 (C0 and DEL)
+        what = "the file's name holds a control character"
+    elif any(0xD800 <= ord(c) < 0xE000 for c in path):  # noqa: PLR2004 (undecodable bytes)
+        what = "the file's name is not UTF-8"
+    return Problem(what, path, hint="rename it", kind="unsafe-path") if what else None
 
 
 def _reason(path: str) -> str:

@@ -8,17 +8,22 @@ from memx.errors import ConflictMarkerError, FrontMatterError, MemxError, StoreE
 from memx.model import Problem, StoredBullet
 from memx.record import replace
 from memx.store.codec import parse_bullet
+from memx.store.heads import head_of, read_head
 from memx.store.naming import id_of_name
-from memx.store.paths import refuse_unsafe, resolve_inside
+from memx.store.paths import name_problem, refuse_unsafe, resolve_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memx.store.heads import Head
+
 LIVE_FOLDER = "bullets"
 ARCHIVE_FOLDER = "archive"
 
 _SHOWN_MATCHES = 5
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+_CHUNK_BYTES = 1 << 16
 
 
 class StoreReader:
@@ -53,17 +58,35 @@ class StoreReader:
                 problems.append(duplicate_problem(stored.bullet.id, path, first))
         return bullets, problems
 
+    def scan_heads(self) -> tuple[list[Head], list[Problem]]:
+        """Return what decay needs of every live bullet: as `scan` does, in a fifth of its time."""
+        heads: list[Head] = []
+        problems: list[Problem] = []
+        seen: dict[str, str] = {}
+        for path in self.paths(problems=problems):
+            try:
+                data = self._read_plain(path)
+                head = read_head(data, path) or head_of(self.parse(data, path))
+            except MemxError as error:
+                problems.append(problem_of(error, path))
+                continue
+            heads.append(head)
+            first = seen.setdefault(head.id, path)
+            if first != path:
+                problems.append(duplicate_problem(head.id, path, first))
+        return heads, problems
+
     def paths(self, *, archived: bool = False, problems: list[Problem] | None = None) -> list[str]:
-        """Return the paths of all bullet files, sorted; symbolic links are reported and not followed."""
+        """Return the paths of all bullet files, sorted; what is no plain file with a plain name is reported."""
         found: list[str] = []
-        links: list[str] = []
+        refused: list[Problem] = []
         top = ARCHIVE_FOLDER if archived else LIVE_FOLDER
         if os.path.islink(os.path.join(self.root, top)):
-            links.append(top)
+            refused.append(_link_problem(top))
         else:
-            _walk(os.path.join(self.root, top), top, found, links)
+            _walk(os.path.join(self.root, top), top, found, refused)
         if problems is not None:
-            problems += [_link_problem(path) for path in sorted(links)]
+            problems += sorted(refused, key=lambda problem: problem.path)
         return sorted(found)
 
     def read(self, path: str) -> StoredBullet:
@@ -72,7 +95,10 @@ class StoreReader:
 
     def read_bytes(self, path: str) -> bytes:
         """Return a bullet's file as it is; raise StoreError, UnsafePathError for a path that leads out."""
-        resolve_inside(self.root, path)
+        full = resolve_inside(self.root, path)
+        if os.path.exists(full) and not os.path.isfile(full):
+            # Opening a named pipe would wait for a writer for ever.
+            raise StoreError("this is not a regular file", path=path)
         return self._read_plain(path)
 
     def parse(self, data: bytes, path: str) -> StoredBullet:
@@ -156,8 +182,16 @@ class StoreReader:
     def _read_plain(self, path: str) -> bytes:
         """Return the bytes of a file that a walk found, or that was resolved already."""
         try:
-            with open(f"{self.root}/{path}", "rb") as file:
-                return file.read()
+            # Unbuffered: a file object costs as much as the read itself, 100,000 times.
+            descriptor = os.open(f"{self.root}/{path}", _READ_FLAGS)
+            try:
+                data = os.read(descriptor, _CHUNK_BYTES)
+                if len(data) == _CHUNK_BYTES:
+                    while chunk := os.read(descriptor, _CHUNK_BYTES):
+                        data += chunk
+                return data
+            finally:
+                os.close(descriptor)
         except OSError as error:
             raise StoreError(f"cannot read the bullet ({error.strerror})", path=path) from error
 
@@ -192,7 +226,7 @@ def _link_problem(path: str) -> Problem:
     )
 
 
-def _walk(folder: str, path: str, found: list[str], links: list[str]) -> None:
+def _walk(folder: str, path: str, found: list[str], refused: list[Problem]) -> None:
     """Collect the bullet files below a folder; hidden names are not bullets, temporary files among them."""
     try:
         with os.scandir(folder) as entries:
@@ -204,11 +238,22 @@ def _walk(folder: str, path: str, found: list[str], links: list[str]) -> None:
         if name[0] == ".":
             continue
         if entry.is_symlink():
-            links.append(f"{path}/{name}")
+            refused.append(_link_problem(f"{path}/{name}"))
         elif entry.is_dir():
-            _walk(entry.path, f"{path}/{name}", found, links)
+            _walk(entry.path, f"{path}/{name}", found, refused)
         elif name[-3:] == ".md":
-            found.append(f"{path}/{name}")
+            _admit(entry, f"{path}/{name}", found, refused)
+
+
+def _admit(entry: os.DirEntry[str], path: str, found: list[str], refused: list[Problem]) -> None:
+    if not entry.is_file():
+        refused.append(Problem("this is not a regular file", path, hint="remove it", kind="unreadable"))
+        return
+    problem = name_problem(path)
+    if problem is None:
+        found.append(path)
+    else:
+        refused.append(problem)
 
 
 def _is_bullet_path(path: str) -> bool:

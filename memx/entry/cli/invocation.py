@@ -11,6 +11,7 @@ import sys
 from functools import cached_property
 
 from memx.errors import MemxError, UsageError
+from memx.escape import show_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,9 +119,11 @@ class Invocation:
 
 def report_error(error: MemxError) -> None:
     """Write `memx: <what>: <path>:<line>` and a hint to standard error."""
-    sys.stderr.write(f"memx: {error}\n")
+    # A name or a value from a cloned repository must not move the cursor or forge a line.
+    path = None if error.path is None else error.path.replace("\n", "\\n")
+    sys.stderr.write(show_controls(f"memx: {MemxError(error.message, path=path, line=error.line)}\n"))
     if error.hint:
-        sys.stderr.write(f"hint: {error.hint}\n")
+        sys.stderr.write(show_controls(f"hint: {error.hint}\n"))
 
 
 def error_document(error: MemxError) -> dict[str, object]:
