@@ -8,6 +8,8 @@ session's candidate is right when it holds at least half of the key tokens of a
 label of its file; everything else it proposes is wrong.
 """
 
+# A program run by hand over JSON; memx itself is typed.
+# ruff: noqa: ANN001, ANN201, ANN202, ANN204
 from __future__ import annotations
 
 import math
@@ -232,8 +234,8 @@ def report_commits(examples):
         ("naive regex", [naive_regex(e["text"]) for e in examples]),
         ("length >= 250 and no chore", [long_and_no_chore(e["text"]) for e in examples]),
     ):
-        found = np.array(found)
-        rows.append((name, *prf(truth, found), float("nan"), *prf(truth[clear], found[clear])))
+        hit = np.array(found)
+        rows.append((name, *prf(truth, hit), float("nan"), *prf(truth[clear], hit[clear])))
     means = np.mean(
         [
             (*prf(truth, s >= 30), average_precision_score(truth, s), *prf(truth[clear], s[clear] >= 30))
@@ -265,9 +267,9 @@ def report_commits(examples):
 
 def _first_shown(scores, truth):
     """Print precision at the top, which is what review shows first."""
-    shares = []
-    for k in (10, 20, 30):
-        shares.append(statistics.mean(truth[np.argsort(-s, kind="stable")[:k]].mean() for s in scores))
+    shares = [
+        statistics.mean(truth[np.argsort(-s, kind="stable")[:k]].mean() for s in scores) for k in (10, 20, 30)
+    ]
     print("precision of the first 10, 20, 30 shown: " + ", ".join(f"{s:.2f}" for s in shares))
 
 
@@ -407,7 +409,8 @@ def report_languages(outcomes):
         low, high = interval(hits, found)
         low_r, high_r = interval(hits, truth)
         print(
-            f"{lang:10}{p:6.2f} ({low:.2f}-{high:.2f}) {r:6.2f} ({low_r:.2f}-{high_r:.2f}) {2 * p * r / max(1e-9, p + r):6.2f}"
+            f"{lang:10}{p:6.2f} ({low:.2f}-{high:.2f}) {r:6.2f} ({low_r:.2f}-{high_r:.2f})"
+            f" {2 * p * r / max(1e-9, p + r):6.2f}"
         )
 
 
@@ -419,8 +422,8 @@ def labelled_lessons(folder):
         label["distilled"], label["found_rule"] = "", ""
         for found in reflector.commit(Commit(label["sha"], label["text"])).candidates:
             label["distilled"], label["found_rule"] = found.text, found.rule
-    for file, golds in session_labels(folder).items():
-        golds = [gold | {"distilled": "", "found_rule": ""} for gold in golds if gold["has_knowledge"]]
+    for file, given in session_labels(folder).items():
+        golds = [gold | {"distilled": "", "found_rule": ""} for gold in given if gold["has_knowledge"]]
         events = list(read_session(os.path.join(folder, "sessions", file)))
         for found in find_lessons(split_episodes(events)) if golds else ():
             gold = matching_gold(found.text, golds)
@@ -472,7 +475,8 @@ def report_speed(folder):
             reflector.commit(commit)
     seconds = time.process_time() - start
     print(
-        f"\n{len(commits) * rounds / seconds:.0f} commits/s a core, median {statistics.median(map(len, texts))} characters"
+        f"\n{len(commits) * rounds / seconds:.0f} commits/s a core,"
+        f" median {statistics.median(map(len, texts))}, mean {statistics.mean(map(len, texts)):.0f} characters"
     )
 
 

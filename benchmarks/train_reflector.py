@@ -8,6 +8,8 @@ itself does not. benchmarks/distill.py uses the same functions on the other
 folds, so its figures are cross-validated.
 """
 
+# A program run by hand over JSON; memx itself is typed.
+# ruff: noqa: ANN001, ANN201, ANN202
 from __future__ import annotations
 
 import json
@@ -26,8 +28,32 @@ from memx.reflector.features import NAMES
 HERE = os.path.dirname(os.path.abspath(__file__))
 EVAL = os.path.join(HERE, "..", "..", "shared", "eval")
 NEVER_AGAINST = frozenset(
-    "cause hazard failure remedy necessity contrast firm identifiers values discourse general_fact explained hazard_failure"
-    " best_sentence trouble variant edited succeeded problem rule_said setting tool repeated generality".split()
+    {
+        "cause",
+        "hazard",
+        "failure",
+        "remedy",
+        "necessity",
+        "contrast",
+        "firm",
+        "identifiers",
+        "values",
+        "discourse",
+        "general_fact",
+        "explained",
+        "hazard_failure",
+        "best_sentence",
+        "trouble",
+        "variant",
+        "edited",
+        "succeeded",
+        "problem",
+        "rule_said",
+        "setting",
+        "tool",
+        "repeated",
+        "generality",
+    }
 )
 """Features whose coefficient may not fall below zero: the score is monotone in them."""
 BORDERLINE_WEIGHT = 0.5
@@ -129,7 +155,7 @@ def write_json(name, content):
 
 def main():
     """Train on everything and write both files."""
-    from distill import labelled_lessons, load_commits, load_sessions, trained_model  # noqa: PLC0415 (distill imports this module)
+    from distill import labelled_lessons, load_commits, load_sessions, trained_model
 
     folder = sys.argv[1] if len(sys.argv) > 1 else EVAL
     commits = load_commits(folder)

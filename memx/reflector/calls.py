@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from memx.model import Event
 
 _ERROR_LINE = re.compile(
-    r"(?:\b\w*(?:Error|Exception)\b|\berror\b|\bfatal\b|\bfailed\b|\bFAIL\b|\bpanicked\b|\bdenied\b|\brejected\b|\brefused\b"
-    r"|\bnot found\b|\bnot recognized\b|\bcannot\b|\bcould not\b|\bunable to\b|\bduplicate\b|\btimed? ?out\b|\binvalid\b|\bno such\b|HTTP/[\d.]+ [45]\d\d|\bERR\b|no project)",
+    r"(?:\b\w*(?:Error|Exception)\b|\berror\b|\bfatal\b|\bfailed\b|\bFAIL\b|\bpanicked\b|\bdenied\b"
+    r"|\brejected\b|\brefused\b"
+    r"|\bnot found\b|\bnot recognized\b|\bcannot\b|\bcould not\b|\bunable to\b|\bduplicate\b"
+    r"|\btimed? ?out\b|\binvalid\b|\bno such\b|HTTP/[\d.]+ [45]\d\d|\bERR\b|no project)",
     re.IGNORECASE,
 )
 _NAMED_ERROR = re.compile(
@@ -24,19 +26,76 @@ _REFUSED = re.compile(
     r"HTTP/[\d.]+ [45]\d\d|^An error occurred|^(?:Error|fatal|ERROR|error)[:\[ ]|\w+Error: ", re.MULTILINE
 )
 _MECHANICS = re.compile(
-    r"has not been read|read it first|file has been modified|apply_patch|verification failed|search.{0,9}block|did not match|string to replace"
-    r"|user (?:rejected|doesn.t want)|cancelled|interrupted|write_stdin|unknown session|sibling|path does not exist|too large|denied by policy"
+    r"has not been read|read it first|file has been modified|apply_patch|verification failed"
+    r"|search.{0,9}block|did not match|string to replace"
+    r"|user (?:rejected|doesn.t want)|cancelled|interrupted|write_stdin|unknown session|sibling"
+    r"|path does not exist|too large|denied by policy"
     r"|ratelimit|rate limit|overloaded|apiconnection|edit format|command timed out after|timed out after \d+ milli",
     re.IGNORECASE,
 )
 NAVIGATION = frozenset(
-    "rg grep egrep fgrep ag ack ls dir cat head tail less more find fd sed awk wc pwd cd tree stat file which where type"
-    " echo printf sleep date whoami env ps ss lsof df du test [ true jq sort uniq cut tr diff clear history get-childitem get-content"
-    " select-string git gh glab".split()
+    {
+        "rg",
+        "grep",
+        "egrep",
+        "fgrep",
+        "ag",
+        "ack",
+        "ls",
+        "dir",
+        "cat",
+        "head",
+        "tail",
+        "less",
+        "more",
+        "find",
+        "fd",
+        "sed",
+        "awk",
+        "wc",
+        "pwd",
+        "cd",
+        "tree",
+        "stat",
+        "file",
+        "which",
+        "where",
+        "type",
+        "echo",
+        "printf",
+        "sleep",
+        "date",
+        "whoami",
+        "env",
+        "ps",
+        "ss",
+        "lsof",
+        "df",
+        "du",
+        "test",
+        "[",
+        "true",
+        "jq",
+        "sort",
+        "uniq",
+        "cut",
+        "tr",
+        "diff",
+        "clear",
+        "history",
+        "get-childitem",
+        "get-content",
+        "select-string",
+        "git",
+        "gh",
+        "glab",
+    }
 )
 _TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|\S+")
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=\S*$")
-_WRAPPERS = frozenset("sudo time env npx bunx exec nice nohup command xargs winpty".split())
+_WRAPPERS = frozenset(
+    ["sudo", "time", "env", "npx", "bunx", "exec", "nice", "nohup", "command", "xargs", "winpty"]
+)
 _STEP = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _PIPE = re.compile(r"\s*(?:&&|\|\|?|;|\n)\s*")
 
@@ -61,13 +120,14 @@ def error_line(result: str, limit: int = 160) -> str:
     lines = [line.strip(" >|") for line in result.splitlines()[:60] if line.strip()]
     named = [line for line in lines if _NAMED_ERROR.search(line)]
     failing = [line for line in lines if _ERROR_LINE.search(line)]
-    chosen = (named[:1] or failing[:1] or lines[:1] or [""])[0]
-    return re.sub(r"^E\s{2,}|^\[ERROR\]\s*", "", chosen)[:limit].strip()
+    chosen: str = (named[:1] or failing[:1] or lines[:1] or [""])[0]
+    plain: str = re.sub(r"^E\s{2,}|^\[ERROR\]\s*", "", chosen)
+    return plain[:limit].strip()
 
 
 def head_of(step: str) -> str:
     """Return the program of one command step, without wrappers and assignments."""
-    for token in _TOKEN.findall(step):
+    for token in map(str, _TOKEN.findall(step)):
         if not _ASSIGNMENT.match(token) and token not in _WRAPPERS and not token.startswith("-"):
             return token.rsplit("/", 1)[-1].strip("\"'").lower()
     return ""
@@ -102,7 +162,7 @@ def quoted_error(text: str) -> str:
     if pasted:
         return error_line(pasted[0])
     found = re.search(r"[\"“「«]([^\"”」»\n]{12,200})[\"”」»]", text)
-    return found[1] if found and _ERROR_LINE.search(found[1]) else ""
+    return str(found[1]) if found and _ERROR_LINE.search(found[1]) else ""
 
 
 def _judge(event: Event, result: Event | None, at: int) -> Call:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
-_CUES = ("debugging", "tools", "architecture", "workflow", "commands", "patterns", "preference", "decision", "necessity", "hazard")  # fmt: skip
+_CUES = (
+    "debugging", "tools", "architecture", "workflow", "commands", "patterns", "preference",
+    "decision", "necessity", "hazard",
+)  # fmt: skip
 _RULES = (
     "error_fix",
     "retry_success",
@@ -26,7 +29,8 @@ _RULES = (
     "statement",
 )
 _COMMAND = re.compile(
-    r"`[a-z][\w.-]*(?: [^`]+)+`|(?<![\w])(?:git|npm|npx|pnpm|yarn|pip|uv|docker|kubectl|helm|make|cargo|go|mvn|gradle|dotnet|curl|ssh|terraform|php|bundle|python3?|node|adb|aws)\s+[a-z-]\S*"
+    r"`[a-z][\w.-]*(?: [^`]+)+`|(?<![\w])(?:git|npm|npx|pnpm|yarn|pip|uv|docker|kubectl|helm|make"
+    r"|cargo|go|mvn|gradle|dotnet|curl|ssh|terraform|php|bundle|python3?|node|adb|aws)\s+[a-z-]\S*"
 )
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 _EXCEPTION = re.compile(r"\b\w*(?:Error|Exception|Warning|Panic)\b|\b[A-Z]{2,}\d{3,}\b|\b[45]\d\d\b")

@@ -37,18 +37,30 @@ _NOISE = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"^(?:(?:however|but|so|and|also|apparently|well|ok|okay|good|great|no|yes|right|actually|basically|noted|understood|in addition|additionally|furthermore"
-    r"|as such|to fix this|to solve this|fixed|done|found it|got it|that s it|you(?:'|’)re right|you are right|sorry|perfecto|vale|tienes razón|de acuerdo|entendido|además"
+    r"^(?:(?:however|but|so|and|also|apparently|well|ok|okay|good|great|no|yes|right|actually"
+    r"|basically|noted|understood|in addition|additionally|furthermore"
+    r"|as such|to fix this|to solve this|fixed|done|found it|got it|that s it|you(?:'|’)re right"
+    r"|you are right|sorry|perfecto|vale|tienes razón|de acuerdo|entendido|además"
     r"|好的|明白|对|是的|另外|此外|收到|了解|はい|了解です|了解しました|また|なお|さらに)\s*[,.:;!，。、：；！]+\s*)+",
     re.IGNORECASE,
 )
 _SELF = (
-    (re.compile(r"\b(?:this|the) (?:commit|patch|pr|pull request|change|mr|fix|diff)\s+(?:also\s+|now\s+)?(?=[a-z]+s\b)", re.IGNORECASE), ""),
-    (re.compile(r"\b(?:in|with|by|after|before) this (?:commit|patch|pr|pull request|change|fix),?\s*", re.IGNORECASE), ""),
-    (re.compile(r"^one thing to keep in mind(?: for [\w ]+)?:\s*|^(?:please )?(?:note|remember|keep in mind) that\s+", re.IGNORECASE), ""),
+    (re.compile(
+        r"\b(?:this|the) (?:commit|patch|pr|pull request|change|mr|fix|diff)\s+(?:also\s+"
+        r"|now\s+)?(?=[a-z]+s\b)", re.IGNORECASE), ""),
+    (re.compile(
+        r"\b(?:in|with|by|after|before) this (?:commit|patch|pr|pull request|change|fix),?\s*", re.IGNORECASE), ""),
+    (re.compile(
+        r"^one thing to keep in mind(?: for [\w ]+)?:\s*|^(?:please )?(?:note|remember"
+        r"|keep in mind) that\s+", re.IGNORECASE), ""),
     (re.compile(r"\b(?:we|I) (?:have decided|decided) to\s+", re.IGNORECASE), ""),
-    (re.compile(r"^(?:so |thus |therefore )?(?:we|I) (?=(?:should|must|need|have|can|use|cannot|never|always|only|do not|don't)\b)", re.IGNORECASE), ""),
-    (re.compile(r"(?:^|(?<=[.;] ))I (?:will |have to |am going to )?(?=(?:use|stub|call|set|pass|add|pick|turn|scale|run|move|replace|switch|put|pin|bind|write|read|give|send|wrap|keep|raise|lower|change|fix|make|clear|remove|install|configure|mount|restart|rebuild|escape|quote)\b)"), ""),
+    (re.compile(
+        r"^(?:so |thus |therefore )?(?:we|I) (?=(?:should|must|need|have|can|use|cannot|never|always"
+        r"|only|do not|don't)\b)", re.IGNORECASE), ""),
+    (re.compile(
+        r"(?:^|(?<=[.;] ))I (?:will |have to |am going to )?(?=(?:use|stub|call|set|pass|add|pick"
+        r"|turn|scale|run|move|replace|switch|put|pin|bind|write|read|give|send|wrap|keep|raise|lower"
+        r"|change|fix|make|clear|remove|install|configure|mount|restart|rebuild|escape|quote)\b)"), ""),
     (re.compile(r"\b(we|I)(['’](?:re|ve|ll|d))\b"), r"you\2"),
     (re.compile(r"\bwe\b"), "you"),
     (re.compile(r"\bWe\b"), "You"),
@@ -94,7 +106,7 @@ class BulletDistiller:
             room -= size
         return sorted(kept)
 
-    def word(self, sentences: Sequence[Sentence], language: str) -> str:
+    def word(self, sentences: Sequence[Sentence]) -> str:
         """Return the sentences as one lesson."""
         parts: list[str] = []
         for sentence in sentences:
@@ -111,7 +123,7 @@ class BulletDistiller:
 
     def distil(self, evidence: Evidence, first: int | None = None, last: int | None = None) -> str:
         """Choose and word in one step."""
-        return self.word([evidence.usable[i] for i in self.choose(evidence, first, last)], evidence.language)
+        return self.word([evidence.usable[i] for i in self.choose(evidence, first, last)])
 
 
 def _with_subject(evidence: Evidence) -> list[float]:

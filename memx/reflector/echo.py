@@ -5,18 +5,23 @@ from __future__ import annotations
 import re
 
 _FENCES = re.compile(
-    r"<(?P<tag>memx[\w-]*|system-reminder|environment_context|environment_details|user_instructions|INSTRUCTIONS|persisted-output"
-    r"|local-command-\w+|command-\w+|relevant[-_]memor(?:y|ies)|recalled[-_]\w+|memory[-_]context|memor(?:y|ies))\b[^>]*>"
+    r"<(?P<tag>memx[\w-]*|system-reminder|environment_context|environment_details|user_instructions"
+    r"|INSTRUCTIONS|persisted-output"
+    r"|local-command-\w+|command-\w+|relevant[-_]memor(?:y|ies)|recalled[-_]\w+|memory[-_]context"
+    r"|memor(?:y|ies))\b[^>]*>"
     r".*?(?:</(?P=tag)>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _RECALL_CALL = re.compile(r"\bmemx\b|\bmcp__memx|\bgit[ -]memx\b", re.IGNORECASE)
 _INJECTION = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|any|other|your)\b.{0,30}\b(?:instruction|prompt|rule|message|direction|guideline)s?"
+    r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|any|other"
+    r"|your)\b.{0,30}\b(?:instruction|prompt|rule|message|direction|guideline)s?"
     r"|\b(?:system|developer) prompt\b|\byou are (?:now|an? (?:ai|assistant|agent|language model))\b"
-    r"|\b(?:ai|coding|automated|llm)[ -](?:assistants?|agents?|models?)\b.{0,60}\b(?:must|should|have to|need to|are required|shall)\b"
+    r"|\b(?:ai|coding|automated|llm)[ -](?:assistants?|agents?|models?)\b.{0,60}\b(?:must|should"
+    r"|have to|need to|are required|shall)\b"
     r"|\b(?:assistants?|agents?) (?:reading|processing|that read)\b"
-    r"|\b(?:remember|memori[sz]e|save|store|add)\b.{0,40}\b(?:to|in|into|as) (?:your |the |long-term |a )*(?:memory|memories|rule|lesson)\b"
+    r"|\b(?:remember|memori[sz]e|save|store|add)\b.{0,40}\b(?:to|in|into|as) (?:your |the |long-term "
+    r"|a )*(?:memory|memories|rule|lesson)\b"
     r"|\bdo not (?:tell|inform|mention|reveal)\b.{0,40}\b(?:user|human|this|anyone)\b"
     r"|curl\s[^|\n]{0,120}\|\s*(?:sudo )?(?:ba|z)?sh\b|wget\s[^|\n]{0,120}\|\s*(?:sudo )?(?:ba|z)?sh\b"
     r"|忽略.{0,12}(?:之前|以上|先前|所有).{0,10}(?:指令|指示|提示|规则)|(?:以前|上記|これまで|すべて)の(?:指示|命令|プロンプト).{0,10}無視"

@@ -22,8 +22,11 @@ _TEXT_LIMIT = 4000
 _CONTENT = re.compile(r"[A-Za-z_][\w.:/-]{3,}|[\u3400-\u9fff]{2}|[\u30a1-\u30fa\u30fc]{3,}")
 _RECALLED_SHARE = 0.5
 _CITES_MEMORY = re.compile(
-    r"\b(?:recalled?|remembered)\b|\b(?:the |project |team )?(?:memory|memx|notes?)\b[^.]{0,20}\b(?:says?|tells?|asks?|states?|know|mentions?)\b|\bwhat we already know\b|\bas the (?:memory|notes?)\b|\bmemx\b"
-    r"|\b(?:instructions?|text|note)\b[^.]{0,30}\b(?:aimed at|addressed to|for)\b[^.]{0,12}\b(?:ai|language models?|assistants?|agents?)\b"
+    r"\b(?:recalled?|remembered)\b|\b(?:the |project |team )?(?:memory|memx"
+    r"|notes?)\b[^.]{0,20}\b(?:says?|tells?|asks?|states?|know|mentions?)\b|\bwhat we already know\b"
+    r"|\bas the (?:memory|notes?)\b|\bmemx\b"
+    r"|\b(?:instructions?|text|note)\b[^.]{0,30}\b(?:aimed at|addressed to|for)\b[^.]{0,12}\b(?:ai"
+    r"|language models?|assistants?|agents?)\b"
     r"|记忆(?:里|中|库)|メモリによると|según la memoria",
     re.IGNORECASE,
 )

@@ -40,11 +40,13 @@ VALUE_TOKEN = re.compile(
 _CONVENTIONAL = re.compile(r"^(?P<type>[A-Za-z]+)(?:\((?P<scope>[^)]*)\))?!?:\s*(?P<rest>.+)$", re.DOTALL)
 _PREFIX = re.compile(r"^\[?(?P<type>Add|Mod|Fix|New|Imp|Keep|Doc|Docs|Del)\]?:?\s*", re.IGNORECASE)
 _FIX_TITLE = re.compile(
-    r"^(?:\[?fix(?:e[sd]|ing)?\b|bug ?fix|hotfix|corrige|corregid|corrig|soluciona|arregl|修复|修正|解决|修正|不具合)|を修正|の修正",
+    r"^(?:\[?fix(?:e[sd]|ing)?\b|bug ?fix|hotfix|corrige|corregid|corrig|soluciona|arregl|修复|修正|解决"
+    r"|不具合)|を修正|の修正",
     re.IGNORECASE,
 )
 _ROUTINE = re.compile(
-    r"^(?:merge\b|revert\b|bump\b|rel(?:ease|ase)\b|version\b|v?\d+\.\d+|sync with|the \d+\w* batch|update(?:s|d)? (?:changelog|readme|version|deps)"
+    r"^(?:merge\b|revert\b|bump\b|rel(?:ease|ase)\b|version\b|v?\d+\.\d+|sync with|the \d+\w* batch"
+    r"|update(?:s|d)? (?:changelog|readme|version|deps)"
     r"|delete\b|initial\b|\[pre-commit|lint\b|typo)",
     re.IGNORECASE,
 )
@@ -63,13 +65,15 @@ NAMES = (
     "cause", "hazard", "failure", "remedy", "necessity", "contrast", "past", "condition", "firm",
     "feature", "maintenance", "testing", "series", "negation", "discourse", "docs_words", "general_fact",
     "identifiers", "values", "length", "items", "body", "explained", "hazard_failure", "best_sentence",
-    "mean_sentence", "fluency", "core_discourse", "title_trouble", "title_remedy", "label_items", "crowd", "sequel", "thin", "merge_title", "all_series", "all_maintenance", "all_feature",
+    "mean_sentence", "fluency", "core_discourse", "title_trouble", "title_remedy", "label_items", "crowd",
+    "sequel", "thin", "merge_title", "all_series", "all_maintenance", "all_feature",
     "fix_title", "feature_title", "routine_title", "maintenance_title", "bot", "tickets",
 )  # fmt: skip
 _CUES = (
     "cause", "hazard", "failure", "remedy", "necessity", "contrast", "past", "condition", "firm",
     "feature", "maintenance", "testing", "series", "negation", "discourse", "docs_words", "general_fact",
 )  # fmt: skip
+_LONG_TOKEN = 80
 _CORE = 3
 """How many sentences, the strongest, are taken for the lesson itself."""
 
@@ -102,8 +106,8 @@ def code_tokens(text: str) -> list[str]:
     return [
         found
         for token in text.split()
-        for found in (_code_in(token) if len(token) < 80 else CODE_TOKEN.findall(token))
-    ]  # noqa: PLR2004, E501
+        for found in (_code_in(token) if len(token) < _LONG_TOKEN else CODE_TOKEN.findall(token))
+    ]
 
 
 def title_type(title: str) -> tuple[str, str]:
@@ -148,9 +152,9 @@ def gather(passage: Passage, language: str = "", *, plans: bool = False) -> Evid
     for sentence in passage.sentences:
         text = fold(sentence.masked)
         counts = words.tally(text)
-        if "?" in sentence.text or "？" in sentence.text or "asked" in counts:
-            if is_question(sentence.text, text, words):
-                continue
+        doubtful = "?" in sentence.text or "？" in sentence.text or "asked" in counts
+        if doubtful and is_question(sentence.text, text, words):
+            continue
         if ("planned" in counts and not plans and is_plan(text, words)) or is_denied(counts):
             continue
         usable.append(sentence)

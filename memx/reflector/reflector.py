@@ -62,7 +62,10 @@ if TYPE_CHECKING:
 _SHORTEST = 18
 """Latin characters; nothing shorter holds a lesson."""
 _SHORT = 125
-"""Latin characters; so little holds a lesson only where a rule's own words stand (the shortest other labelled commit has 156)."""
+"""Latin characters; so little holds a lesson only where a rule's own words stand.
+
+The shortest labelled commit without them has 156.
+"""
 
 
 @record
@@ -280,7 +283,7 @@ class Reflector:
             score=self._scorer.score(factors),
             section=classes[0],
             type=classes[1],
-            tags=tags_of(safe, tools, language),
+            tags=tags_of(safe, tools),
             tools=tools,
             entities=entities_of(safe),
             anchors=tuple(self._sanitizer.sanitize(path).text for path in anchors_of(safe, origin.paths)),

@@ -12,10 +12,10 @@ from memx.reflector.distiller import BulletDistiller
 from memx.reflector.episode import Episode, Turn, content_words, reports_problem
 from memx.reflector.features import NAMES, Evidence, gather
 from memx.reflector.rules.repetitive_op import repetition_confidence
-from memx.reflector.segment import Passage
+from memx.reflector.segment import Passage, segment_prose
 from memx.reflector.settings import Setting, edit_settings
 from memx.reflector.variant import Variant, find_variants, shown
-from memx.reflector.vocabulary import fold, load_lexicon, vocabulary
+from memx.reflector.vocabulary import cue_counts, fold, load_lexicon, vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,16 +24,21 @@ if TYPE_CHECKING:
     from memx.reflector.rules import Match
 
 _INSTALL = re.compile(
-    r"\b(?:npm (?:install|i|add)|pnpm add|yarn add|bun add|pip3? install|uv add|poetry add|pipx install|cargo (?:add|install)|go (?:get|install)|brew install"
-    r"|apt(?:-get)? install|gem install|composer require|dotnet add package|choco install|winget install|scoop install)\s+(?:-\S+\s+)*(?P<name>[@A-Za-z][\w@./-]*)"
+    r"\b(?:npm (?:install|i|add)|pnpm add|yarn add|bun add|pip3? install|uv add|poetry add"
+    r"|pipx install|cargo (?:add|install)|go (?:get|install)|brew install"
+    r"|apt(?:-get)? install|gem install|composer require|dotnet add package|choco install"
+    r"|winget install|scoop install)\s+(?:-\S+\s+)*(?P<name>[@A-Za-z][\w@./-]*)"
 )
 _IMAGE = re.compile(r"^\+\s*image:\s*[\"']?(?:[\w.-]+/)*(?P<name>[\w-]+)", re.MULTILINE)
 _NO_OP = re.compile(
     r"up to date|already (?:installed|satisfied|up-to-date)|nothing to (?:do|install)", re.IGNORECASE
 )
 _ROUTINE_STEPS = re.compile(
-    r"^(?:git|gh|glab|(?:npx )?(?:vitest|jest|eslint|tsc|prettier|playwright)|pytest|(?:npm|pnpm|yarn|bun)(?: run)? (?:test|lint|build|dev|start|install)\S*|cargo (?:test|check|build|clippy|run)|go (?:test|build|vet)"
-    r"|mvn|\./mvnw|gradle|\./gradlew|dotnet (?:test|build)|make (?:test|lint|check)|uv run pytest|python3? -m pytest|ruff|mypy|curl|sleep|tail|kill|pip|composer test)\b"
+    r"^(?:git|gh|glab|(?:npx )?(?:vitest|jest|eslint|tsc|prettier|playwright)|pytest|(?:npm|pnpm|yarn"
+    r"|bun)(?: run)? (?:test|lint|build|dev|start|install)\S*|cargo (?:test|check|build|clippy|run)"
+    r"|go (?:test|build|vet)"
+    r"|mvn|\./mvnw|gradle|\./gradlew|dotnet (?:test|build)|make (?:test|lint|check)|uv run pytest"
+    r"|python3? -m pytest|ruff|mypy|curl|sleep|tail|kill|pip|composer test)\b"
 )
 STRUCTURE = (
     "trouble",
@@ -49,18 +54,13 @@ STRUCTURE = (
     "generality",
 )
 SESSION_NAMES = (
-    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "firm", "condition", "feature", "series", "discourse", "negation", "general_fact", "core_discourse",
+    "cause", "hazard", "failure", "remedy", "necessity", "contrast", "firm", "condition", "feature", "series",
+    "discourse", "negation", "general_fact", "core_discourse",
     "identifiers", "values", "length", "best_sentence", "mean_sentence", "chatter", "hedge", *STRUCTURE,
 )  # fmt: skip
 _WHOLE_COMMAND = 0.8
 _SHORT_COMMAND = 120
 _KEY_PART = re.compile(r"[A-Za-z]{4,}")
-_GENERAL = {
-    "en": r"\b(?:never|always|every|from now on|in this (?:repo|repository|project|codebase)|we use|must|only|for later|next time)\b",
-    "es": r"\b(?:nunca|siempre|en este (?:proyecto|repo|repositorio)|a partir de ahora|jamás|solo|hay que)\b",
-    "zh": r"统一|一律|以后|这个项目|本项目|只能|必须|不要|约定|规范|禁止",
-    "ja": r"今後|必ず|常に|このプロジェクト|このリポジトリ|ルール|禁止|してください|しないで|のみ",
-}
 
 
 @record
@@ -118,7 +118,11 @@ class _Finder:
             return []
         match = stated[0] if stated else spoken[0]
         text = self._distiller.distil(evidence, match.first, match.last)
-        structure = {"rule_said": 1.0, "from_user": 1.0, "generality": _generality(text, episode.language)}
+        structure = {
+            "rule_said": 1.0,
+            "from_user": 1.0,
+            "generality": float("generality" in cue_counts(episode.language, text)),
+        }
         return [_finding(match.rule, match.confidence, match.support, text, evidence, structure, turn)]
 
     def of_work(self, episode: Episode, calls: Sequence[Call]) -> list[Finding]:
@@ -140,7 +144,7 @@ class _Finder:
         ]
         rule, confidence, support = _name_work(episode, calls, variants, settings, tool, stated, evidence)
         kept = self._distiller.choose(evidence)
-        text = self._distiller.word([evidence.usable[i] for i in kept], evidence.language)
+        text = self._distiller.word([evidence.usable[i] for i in kept])
         text = _complete(text, rule, variants, settings, tool, evidence, self._distiller)
         text = _with_symptom(text, rule, episode, calls, evidence.language)
         structure = _structure(episode, calls, variants, settings, tool)
@@ -162,7 +166,7 @@ class _Finder:
         episode, turn = said
         evidence = gather(turn.passage, episode.language)
         named = [i for i, s in enumerate(evidence.usable) if any(step in s.text for step in often)]
-        text = self._distiller.word([evidence.usable[i] for i in named[:2]], episode.language)
+        text = self._distiller.word([evidence.usable[i] for i in named[:2]])
         if not text:
             return []
         confidence = repetition_confidence(count, self._repetition_min)
@@ -193,12 +197,9 @@ def _finding(
     structure: Mapping[str, float],
     turn: Turn,
 ) -> Finding:
-    from memx.reflector.segment import segment_prose  # noqa: PLC0415
-
     own = gather(segment_prose(text), evidence.language)
-    words = vocabulary(evidence.language)
     values = {name: own.values.get(name, 0.0) for name in NAMES}
-    counts = words.tally(fold(text))
+    counts = cue_counts(evidence.language, text)
     for name in ("chatter", "hedge"):
         values[name] = math.log1p(counts.get(name, 0))
     values |= {name: float(structure.get(name, 0.0)) for name in STRUCTURE}
@@ -213,11 +214,6 @@ def _acknowledges(work: Finding, said: Sequence[Finding]) -> bool:
 
 def _joined(turns: Sequence[Turn]) -> Passage:
     return Passage("", tuple(s for turn in turns for s in turn.passage.sentences))
-
-
-def _generality(text: str, language: str) -> float:
-    pattern = _GENERAL.get(language, _GENERAL["en"])
-    return float(bool(re.search(pattern, text, re.IGNORECASE)))
 
 
 def _structure(
@@ -313,10 +309,13 @@ def _complete(
         for setting in settings[:2]:
             if setting.new not in text or setting.key not in text:
                 name = re.split(r"[/\\]", setting.path)[-1]
-                text = f"{templates['config'].format(key=setting.key, path=name, old=setting.old, new=setting.new)} {text}"
+                change = templates["config"].format(
+                    key=setting.key, path=name, old=setting.old, new=setting.new
+                )
+                text = f"{change} {text}"
     if rule == "new_tool" and tool and fold(tool).strip() not in fold(text):
         named = [s for s in evidence.usable if fold(tool).strip() in fold(s.text)]
-        text = f"{distiller.word(named[:1], evidence.language)} {text}"
+        text = f"{distiller.word(named[:1])} {text}"
     return text.strip()
 
 

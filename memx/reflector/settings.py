@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _CONFIG_PATH = re.compile(
-    r"\.(?:ya?ml|toml|ini|cfg|conf|properties|env|json|xml|hcl|tf|tfvars)(?:\.[\w-]+)?$|(?:^|[/\\])\.env(?:\.\w+)?$|\.conf\.\w+$|(?:^|[/\\])(?:settings|config)[\w.-]*\.\w+$"
+    r"\.(?:ya?ml|toml|ini|cfg|conf|properties|env|json|xml|hcl|tf|tfvars)(?:\.[\w-]+)?$|(?:^"
+    r"|[/\\])\.env(?:\.\w+)?$|\.conf\.\w+$|(?:^|[/\\])(?:settings|config)[\w.-]*\.\w+$"
     r"|(?:^|[/\\])(?:Dockerfile|Makefile|gradle\.properties|nginx[\w.-]*)$",
     re.IGNORECASE,
 )
@@ -20,7 +21,8 @@ _NOT_SETTINGS = re.compile(
     r"(?:lock|package|composer|changelog|manifest)[\w.-]*\.(?:json|ya?ml|toml)$|\.lock$", re.IGNORECASE
 )
 _PAIR = re.compile(
-    r"^\s*[-*]?\s*[\"']?(?P<key>[A-Za-z_][\w.\-]*)[\"']?\s*[:=]\s*(?P<value>[^\s#,;]+|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}')\s*[,;]?\s*(?:(?:#|//).*)?$"
+    r"^\s*[-*]?\s*[\"']?(?P<key>[A-Za-z_][\w.\-]*)[\"']?\s*[:=]\s*(?P<value>[^\s#,;]+"
+    r"|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}')\s*[,;]?\s*(?:(?:#|//).*)?$"
 )
 _VERSION_KEY = re.compile(
     r"version|revision|hash|sha|checksum|integrity|timestamp|updated|date", re.IGNORECASE

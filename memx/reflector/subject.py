@@ -11,7 +11,8 @@ from memx.reflector.features import code_tokens
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#-]*(?:\.[A-Za-z0-9]+)*")
 _GENERATED = re.compile(
-    r"(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|poetry\.lock|uv\.lock|Cargo\.lock|go\.sum|composer\.lock|Gemfile\.lock)$|\.min\.(?:js|css)$|\.(?:png|jpe?g|gif|svg|pdf|ico|woff2?)$"
+    r"(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|poetry\.lock|uv\.lock|Cargo\.lock"
+    r"|go\.sum|composer\.lock|Gemfile\.lock)$|\.min\.(?:js|css)$|\.(?:png|jpe?g|gif|svg|pdf|ico|woff2?)$"
 )
 _ANCHORS = 5
 _TAGS = 6
@@ -31,7 +32,7 @@ def tools_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name in known))
 
 
-def tags_of(text: str, tools: tuple[str, ...], language: str) -> tuple[str, ...]:
+def tags_of(text: str, tools: tuple[str, ...]) -> tuple[str, ...]:
     """Return a few lower-case words to find the lesson by: tools, error names, identifiers; sorted."""
     tags = list(tools[:3])
     for token in code_tokens(text):

@@ -26,13 +26,15 @@ PLACEHOLDERS = {
     "%VALUE%": r"(?:[-+~]?\d[0-9A-Za-z.,:%/_-]*(?:\s?(?:ms|sec|seconds?|s|minutes?|min|[kmgt]i?b|%))?(?![0-9A-Za-z])"
     r"|true|false|on|off|none|null|debug|info|warn(?:ing)?|enabled|disabled|(?-i:[A-Z][A-Z0-9_]{2,}))",
     "%IDENT%": r"[A-Za-z_][A-Za-z0-9_.-]*(?:[_.-][A-Za-z0-9]+|[A-Z][a-z0-9]+|_[A-Z0-9]+)",
-    "%TOOL%": r"(?:the |el |la )?(?!(?:the|a|an|it|this|that|these|them|our|my|its|some|any|new|all|esto|un|una|el|la|los|las|para|to|in|for|with)\b)"
+    "%TOOL%": r"(?:the |el |la )?(?!(?:the|a|an|it|this|that|these|them|our|my|its|some|any|new|all|esto"
+    r"|un|una|el|la|los|las|para|to|in|for|with)\b)"
     r"[@A-Za-z][A-Za-z0-9_@./+#-]*[A-Za-z0-9+#]",
     "%ERROR%": r"(?:[A-Za-z.]*(?:Error|Exception|Panic|Fault|Warning)(?![a-z])|errors?|err:|(?-i:E[A-Z]{4,})"
-    r"|fail(?:s|ed|ure|ures|ing)?(?![a-z])|crash(?:es|ed)?|panic(?:s|ked)?|exceptions?|fallos?|fallaba|excepción|traceback|segfault)",
+    r"|fail(?:s|ed|ure|ures|ing)?(?![a-z])|crash(?:es|ed)?|panic(?:s|ked)?|exceptions?|fallos?"
+    r"|fallaba|excepción|traceback|segfault)",
 }
 
-_PUNCTUATION = str.maketrans({c: " " for c in "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~\n\r\t’“”«»¿¡—–…"})
+_PUNCTUATION = str.maketrans(dict.fromkeys("!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~\n\r\t’“”«»¿¡—–…", " "))
 
 
 def fold(text: str) -> str:

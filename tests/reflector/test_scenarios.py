@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memx.model import Commit, Event
-from memx.reflector import Reflection, Reflector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.reflector import Reflection, Reflector
 
 CONFIDENCE = {
     "error_fix": 0.8,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from memx.model import Event
-from memx.reflector import Reflection, Reflector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.reflector import Reflection, Reflector
 
 
 def said(role: str, text: str, key: str = "") -> Event:
@@ -93,7 +96,8 @@ def test_correction_by_a_person_is_kept(reflector: Reflector) -> None:
         ran("npm install left-pad", "added 1 package"),
         said(
             "user",
-            "Stop. In this repo we use pnpm, never npm: npm writes a package-lock.json and the image build then takes the wrong lockfile.",
+            "Stop. In this repo we use pnpm, never npm: npm writes a package-lock.json and "
+            "the image build then takes the wrong lockfile.",
             "u7",
         ),
         said("assistant", "Understood."),
@@ -104,7 +108,8 @@ def test_correction_by_a_person_is_kept(reflector: Reflector) -> None:
 
 def test_recalled_lesson_is_not_learnt_again(reflector: Reflector) -> None:
     """What a recall returned is known again when the agent repeats it."""
-    lesson = "Set statement_cache_size=0 on the asyncpg pool behind PgBouncer, otherwise DuplicatePreparedStatementError."
+    lesson = "Set statement_cache_size=0 on the asyncpg pool behind PgBouncer, otherwise "
+    "DuplicatePreparedStatementError."
     result = reflect(
         reflector,
         said(
@@ -113,7 +118,8 @@ def test_recalled_lesson_is_not_learnt_again(reflector: Reflector) -> None:
         ran('{"query": "pool"}', f"1. {lesson}", action="other", tool="memx_search"),
         said(
             "assistant",
-            "The asyncpg pool behind PgBouncer must have statement_cache_size=0, otherwise DuplicatePreparedStatementError appears.",
+            "The asyncpg pool behind PgBouncer must have statement_cache_size=0, otherwise "
+            "DuplicatePreparedStatementError appears.",
         ),
     )
     assert result.candidates == ()
@@ -154,7 +160,8 @@ def test_repeated_steps_are_told_with_their_words(reflector: Reflector) -> None:
         *rounds,
         said(
             "assistant",
-            "After each change under proto/ run `make proto && go generate ./...`, otherwise the hook declines the push.",
+            "After each change under proto/ run `make proto && go generate ./...`, otherwise "
+            "the hook declines the push.",
         ),
     ).candidates
     assert any(c.rule == "repetitive_op" and c.confidence == 0.5 for c in found)
