@@ -45,6 +45,7 @@ class Distilled:
     new: frozenset[str]
     rejected: tuple[Rejection, ...] = ()
     notes: tuple[str, ...] = ()
+    is_interrupted: bool = False
 
 
 @record

@@ -18,6 +18,7 @@ from memx.app.distil import (
     keep,
     require_repository,
 )
+from memx.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,9 +109,10 @@ def mine(project: Project, history: History, options: Options, report: Callable[
     detailed = _with_files(project, found.values(), history)
     distilled = Distilled(actual, sources, tuple(detailed), frozenset(), tuple(rejected), notes)
     kept = keep(project, distilled, options, history.top, dropped=len(seen) - len(detailed))
-    if not options.is_dry:
+    if not options.is_dry and not interrupted:
+        # Until the end is reached the weaker ones stay: the next run ranks them among all.
         project.spool.clear()
-    return kept
+    return replace(kept, is_interrupted=interrupted)
 
 
 def _merge(found: dict[str, Candidate], candidates: Iterable[Candidate], top: int) -> None:

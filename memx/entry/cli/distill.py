@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memx.entry.cli.command import INTEGER, Command, flag, option
-from memx.errors import EXIT_OK, UsageError
+from memx.errors import EXIT_INTERRUPTED, EXIT_OK, UsageError
 from memx.escape import show_controls
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def run_distill(invocation: Invocation, **values: object) -> int:
         invocation.notice(note)
     if distilled.new and not accepted and not values["dry_run"]:
         invocation.notice(f"{len(distilled.new)} new in the inbox; memx review walks through them")
-    return EXIT_OK
+    return EXIT_INTERRUPTED if distilled.is_interrupted else EXIT_OK
 
 
 def _distil(invocation: Invocation, source: str, values: dict[str, object]) -> Distilled:
