@@ -38,11 +38,11 @@ def path_events(repo: Repository, folders: Sequence[str], *extra: str) -> Iterat
     if not read_head(repo).commit:
         return
     command = ["log", "--raw", "-z", "--no-abbrev", "-M", "--format=%H", *extra, "HEAD", "--", *folders]
-    yield from _parse_events(run_in(repo, command, timeout_s=None))
+    yield from parse_events(run_in(repo, command, timeout_s=None))
 
 
-def _parse_events(answer: bytes) -> Iterator[PathEvent]:
-    """Read NUL-separated raw entries, each group behind the hash of its commit."""
+def parse_events(answer: bytes) -> Iterator[PathEvent]:
+    """Read NUL-separated raw entries of git, each group behind the hash of its commit where there is one."""
     commit = ""
     tokens = iter(answer.split(b"\0"))
     for token in tokens:
@@ -101,7 +101,7 @@ def _renames_of(repo: Repository, paths: set[str]) -> dict[str, str]:
         return {}
     found: dict[str, str] = {}
     staged = run_in(repo, ["diff", "--raw", "-z", "--no-abbrev", "-M", "--diff-filter=R", "HEAD"])
-    for event in _parse_events(staged):
+    for event in parse_events(staged):
         found.setdefault(event.old_path, event.path)
     removed: dict[str, str] = {}
     listed = sorted(paths - found.keys())
@@ -117,12 +117,12 @@ def _renames_of(repo: Repository, paths: set[str]) -> dict[str, str]:
             "--format=%H",
             "HEAD",
         ]
-        for event in _parse_events(run_in(repo, [*command, "--", *part], timeout_s=None)):
+        for event in parse_events(run_in(repo, [*command, "--", *part], timeout_s=None)):
             removed.setdefault(event.path, event.commit)
     if removed:
         feed = "".join(f"{commit}\n" for commit in dict.fromkeys(removed.values())).encode("ascii")
         command = ["diff-tree", "--stdin", "--raw", "-z", "--no-abbrev", "-r", "-M", "--diff-filter=R"]
-        for event in _parse_events(run_in(repo, command, stdin=feed, timeout_s=None)):
+        for event in parse_events(run_in(repo, command, stdin=feed, timeout_s=None)):
             if removed.get(event.old_path) == event.commit:
                 found.setdefault(event.old_path, event.path)
     return {old: new for old, new in found.items() if old in paths}

@@ -17,6 +17,7 @@ MODULES = {
     "lint": "files",
     "fmt": "files",
     "verify": "verify",
+    "diff": "diff",
     "log": "provenance",
     "blame": "provenance",
     "why": "provenance",

@@ -1,0 +1,275 @@
+"""`memx diff`: what a branch changes in memory, and what a reviewer should look at.
+
+Bullets are matched by id, so a move is a move. Only what differs is read from
+git; the live bullets of the head are read once, for comparison by meaning.
+"""
+
+from __future__ import annotations
+
+import os
+
+from memx.app.diff_report import Change, DiffReport, Finding
+from memx.app.project import STORE_FOLDER
+from memx.errors import StoreError
+from memx.model import SCOPE_GLOBAL, StoredBullet
+from memx.record import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from memx.app.project import Project
+    from memx.model import Problem
+    from memx.repo.compare import Sides
+    from memx.repo.discovery import Repository
+
+COUNTED_FIELDS = frozenset({"recall_count", "last_recalled"})
+_FOLDERS = ("bullets", "archive")
+
+
+@record
+class Version:
+    """A bullet's file on one side: where it lies in the repository, its bytes, and what they say."""
+
+    stored: StoredBullet
+    data: bytes
+
+
+@record
+class Differences:
+    """The files that differ: id → version before and after, and what is wrong in the new ones."""
+
+    before: dict[str, Version]
+    after: dict[str, Version]
+    problems: tuple[Problem, ...]
+
+
+def diff(project: Project, revisions: str = "") -> DiffReport:
+    """Return everything that a range changes in memory; raises GitError for an unknown revision.
+
+    An empty range: from where the branch left the default branch, up to the work tree.
+    """
+    from memx.app.diff_anchors import find_touched
+    from memx.app.diff_meaning import find_pairs
+    from memx.app.distil import require_repository
+    from memx.repo.compare import find_sides
+
+    repository = require_repository(project)
+    sides = find_sides(repository, revisions)
+    found = read_differences(project, repository, sides.base, sides.head)
+    changes = sorted(_changes(found), key=lambda change: (change.kind, change.id))
+    live = read_live(project, repository, sides)
+    rewritten = {
+        identifier: version.stored
+        for identifier, version in found.after.items()
+        if not version.stored.archived and _is_rewritten(found.before.get(identifier), version)
+    }
+    touched, drifted = find_touched(project, repository, sides, live, frozenset(rewritten))
+    meanings, degraded = find_pairs(project, rewritten, live, _other_side(project, repository, sides))
+    findings = [*_problem_findings(found), *_injections(found, rewritten), *meanings, *drifted]
+    placed = (_place(finding, found) for finding in findings)
+    return DiffReport(
+        sides.label,
+        sides.base,
+        sides.head,
+        tuple(_redacted(project, change) for change in changes),
+        tuple(sort_findings(replace(f, message=project.sanitizer.sanitize(f.message).text) for f in placed)),
+        tuple(touched),
+        degraded,
+    )
+
+
+def _place(finding: Finding, found: Differences) -> Finding:
+    """Point a finding about a bullet's text at the line where that begins."""
+    version = found.after.get(finding.id)
+    return finding if finding.line or version is None else replace(finding, line=line_of_text(version.data))
+
+
+def _redacted(project: Project, change: Change) -> Change:
+    """Return a change without the secrets that it may hold: a report is read by more people than the branch."""
+    return replace(change, old=_redact(project, change.old), new=_redact(project, change.new))
+
+
+def _redact(project: Project, stored: StoredBullet | None) -> StoredBullet | None:
+    if stored is None:
+        return None
+    text, title = (project.sanitizer.sanitize(t).text for t in (stored.bullet.text, stored.bullet.title))
+    return replace(stored, bullet=replace(stored.bullet, text=text, title=title))
+
+
+def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
+    """Return each finding once, the gravest first."""
+    order = {"error": 0, "warning": 1, "note": 2}
+    unique = dict.fromkeys(findings)
+    return sorted(unique, key=lambda f: (order[f.level], f.kind, f.path, f.line or 0, f.id, f.other))
+
+
+def read_differences(project: Project, repository: Repository, base: str, head: str) -> Differences:
+    """Return the bullets whose files differ between two sides; an empty head is the work tree."""
+    from memx.repo.compare import list_changes, list_untracked, read_objects
+
+    folders = [f"{STORE_FOLDER}/{name}" for name in _FOLDERS]
+    events = [
+        e for e in list_changes(repository, base, head, folders, renames=False) if e.path.endswith(".md")
+    ]
+    blobs = read_objects(
+        repository, [b for e in events for b in ((e.old_blob, e.blob) if head else (e.old_blob,))]
+    )
+    old = {e.path: blobs[e.old_blob] for e in events if e.old_blob in blobs}
+    if head:
+        new = {e.path: blobs[e.blob] for e in events if e.status != "D" and e.blob in blobs}
+    else:
+        paths = [e.path for e in events if e.status != "D"]
+        paths += [path for path in list_untracked(repository, folders) if path.endswith(".md")]
+        new = dict(_read_files(repository.worktree, paths))
+    same = {path for path, data in new.items() if old.get(path) == data}
+    before, _ = _parse(project, {path: data for path, data in old.items() if path not in same})
+    after, problems = _parse(project, {path: data for path, data in new.items() if path not in same})
+    return Differences(before, after, tuple(problems))
+
+
+def _read_files(top: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    for path in paths:
+        full = os.path.join(top, path)
+        if os.path.islink(full):
+            continue
+        try:
+            with open(full, "rb") as stream:
+                yield path, stream.read()
+        except OSError:
+            continue
+
+
+def _parse(project: Project, files: Mapping[str, bytes]) -> tuple[dict[str, Version], list[Problem]]:
+    """Return id → version, the live one where an id is there twice, and what lint says of the files."""
+    from memx.store.codec import parse_bullet
+    from memx.store.lint import lint_bytes
+    from memx.store.reader import duplicate_problem
+
+    found: dict[str, Version] = {}
+    problems: list[Problem] = []
+    for path in sorted(files, reverse=True):
+        inside = path.partition("/")[2]
+        problems += lint_bytes(files[path], inside, project.sanitizer)
+        try:
+            bullet = parse_bullet(files[path], path=inside)
+        except StoreError:
+            continue
+        stored = StoredBullet(bullet, inside, "project", inside.startswith("archive/"))
+        if bullet.id in found:
+            problems.append(duplicate_problem(bullet.id, inside, found[bullet.id].stored.path))
+            if stored.archived:
+                continue
+        found[bullet.id] = Version(stored, files[path])
+    return found, problems
+
+
+def _changes(found: Differences) -> Iterator[Change]:
+    for identifier in found.before.keys() | found.after.keys():
+        old, new = found.before.get(identifier), found.after.get(identifier)
+        if new is None and old is not None:
+            yield Change("removed", identifier, old.stored, None)
+        elif old is None and new is not None:
+            yield Change("added", identifier, None, new.stored)
+        elif old is not None and new is not None:
+            yield _change(old.stored, new.stored)
+
+
+def _change(old: StoredBullet, new: StoredBullet) -> Change:
+    """Name what happened to a bullet that both sides have: the most telling thing first."""
+    names = tuple(type(old.bullet).__slots__)  # type: ignore[attr-defined]
+    fields = tuple(name for name in names if getattr(old.bullet, name) != getattr(new.bullet, name))
+    if old.archived != new.archived:
+        kind = "archived" if new.archived else "restored"
+    elif "scope" in fields and _reach(new.bullet.scope) > _reach(old.bullet.scope):
+        kind = "promoted"
+    elif fields and not set(fields) - COUNTED_FIELDS:
+        kind = "counted"
+    elif not fields or fields == ("section",):
+        kind = "moved" if old.path != new.path or fields else "changed"
+    else:
+        kind = "changed"
+    return Change(kind, new.bullet.id, old, new, fields)
+
+
+def _reach(scope: str) -> int:
+    """Return how far a scope reaches: a workspace, a project, everybody."""
+    if scope == SCOPE_GLOBAL:
+        return 2
+    return 0 if scope.startswith("workspace:") else 1
+
+
+def _is_rewritten(old: Version | None, new: Version) -> bool:
+    """Say whether a text is new to the store: added, changed, or back from the archive."""
+    return old is None or old.stored.archived or old.stored.bullet.text != new.stored.bullet.text
+
+
+def read_live(project: Project, repository: Repository, sides: Sides) -> dict[str, StoredBullet]:
+    """Return the live bullets of the head by id; files that cannot be read are reported elsewhere."""
+    if not sides.head:
+        if not os.path.isdir(project.store_root):
+            return {}
+        return {stored.bullet.id: stored for stored in project.store.scan()[0]}
+    from memx.repo.compare import read_objects
+    from memx.repo.history import list_tree
+
+    folder = f"{STORE_FOLDER}/{_FOLDERS[0]}"
+    entries = [e for e in list_tree(repository, sides.head, folder) if e.path.endswith(".md")]
+    blobs = read_objects(repository, (entry.blob for entry in entries))
+    files = {entry.path: blobs[entry.blob] for entry in entries if entry.blob in blobs}
+    return _live_of(files)
+
+
+def _live_of(files: Mapping[str, bytes]) -> dict[str, StoredBullet]:
+    from memx.store.codec import parse_bullet
+
+    found = {}
+    for path, data in files.items():
+        inside = path.partition("/")[2]
+        try:
+            bullet = parse_bullet(data, path=inside)
+        except StoreError:
+            continue
+        found[bullet.id] = StoredBullet(bullet, inside)
+    return found
+
+
+def _other_side(project: Project, repository: Repository, sides: Sides) -> dict[str, StoredBullet]:
+    """Return the bullets that the other side has added or rewritten since the two went apart."""
+    if not sides.other:
+        return {}
+    found = read_differences(project, repository, sides.base, sides.other)
+    return {
+        identifier: version.stored
+        for identifier, version in found.after.items()
+        if not version.stored.archived and _is_rewritten(found.before.get(identifier), version)
+    }
+
+
+def _problem_findings(found: Differences) -> Iterator[Finding]:
+    ids = {version.stored.path: identifier for identifier, version in found.after.items()}
+    for problem in found.problems:
+        kind = problem.kind or "form"
+        level = "error" if kind in ("secret", "conflict-marker", "front-matter", "unsafe-path") else "warning"
+        if kind in ("section", "type"):
+            kind, level = "form", "note"
+        yield Finding(kind, level, problem.message, problem.path, problem.line, ids.get(problem.path, ""))
+
+
+def _injections(found: Differences, rewritten: Mapping[str, StoredBullet]) -> Iterator[Finding]:
+    from memx.reflector.echo import is_injection
+
+    for identifier, stored in rewritten.items():
+        if is_injection(f"{stored.bullet.title}\n{stored.bullet.text}"):
+            line = line_of_text(found.after[identifier].data)
+            message = "this text gives orders to an agent instead of telling what was learnt"
+            yield Finding("injection", "warning", message, stored.path, line, identifier)
+
+
+def line_of_text(data: bytes) -> int:
+    """Return the line at which a bullet's text begins, 1 without front matter."""
+    lines = data.split(b"\n")
+    if lines[0].strip() != b"---":
+        return 1
+    end = next((number for number, line in enumerate(lines[1:], 2) if line.strip() == b"---"), 0)
+    return end + 1
