@@ -34,6 +34,15 @@ class PatternDetector:
             for match in rule.find(evidence.usable, evidence.language)
         ]
 
+    def denied(self, evidence: Evidence) -> frozenset[int]:
+        """Return the positions of sentences that a rule's words deny: no other rule may read them as a lesson."""
+        rules = [rule for rule in self.rules if rule.stands_alone and rule.negation == "whole"]
+        return frozenset(
+            at
+            for at, sentence in enumerate(evidence.usable)
+            if any(rule.denies(sentence, evidence.language) for rule in rules)
+        )
+
     def may_match(self, text: str) -> bool:
         """Tell cheaply whether a rule whose match is a lesson by itself could match a short text."""
         lowered = f" {text.lower()} "

@@ -111,7 +111,8 @@ class _Finder:
         if turn is None:
             return []
         evidence = gather(turn.passage, episode.language)
-        matches = [m for m in self._detector.detect(evidence) if m.rule in _SPOKEN]
+        denied = self._detector.denied(evidence)
+        matches = [m for m in self._detector.detect(evidence) if m.first not in denied]
         stated = [m for m in matches if m.support]
         spoken = [m for m in matches if m.rule in ("correction", "statement")]
         if not stated and not spoken:
@@ -175,17 +176,6 @@ class _Finder:
                 "repetitive_op", confidence, 0.8, text, evidence, {"repeated": 1.0, "succeeded": 1.0}, turn
             )
         ]
-
-
-_SPOKEN = (
-    "correction",
-    "statement",
-    "config_change",
-    "new_tool",
-    "retry_success",
-    "repetitive_op",
-    "error_fix",
-)
 
 
 def _finding(

@@ -78,6 +78,20 @@ class Rule:
             spans=spans_of(found, " ".join(sentence.text for sentence in window), self.name),
         )
 
+    def denies(self, sentence: Sentence, language: str) -> bool:
+        """Tell whether a sentence has the rule's words, but denied, asked, planned or quoted."""
+        words = vocabulary(language)
+        lowered = f" {sentence.masked.lower()} "
+        for pattern in words.patterns(self.name, lowered, lowered):
+            found = pattern.search(sentence.masked)
+            if (
+                found
+                and self.accepts(found, sentence.masked)
+                and self._is_void(found, (sentence,), sentence.masked, words)
+            ):
+                return True
+        return False
+
     def accepts(self, found: re.Match[str], masked: str) -> bool:  # noqa: ARG002
         """Tell whether the words found mean what the rule looks for."""
         return True
