@@ -18,6 +18,8 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memx.config import DecayConfig
 
 SECONDS_PER_DAY = 86_400.0
@@ -129,6 +131,34 @@ def archive_day(
         return None
     fading_days = half_life(type, half_life_days, config) * log2(boost / config.archive_below)
     return max(known) + max(0.0, config.protection_days, fading_days) * SECONDS_PER_DAY
+
+
+def fading_factors(half_life_days: float, days: Sequence[float]) -> list[float]:
+    """Return by what a weight shrinks in so many days."""
+    return [_base(day, half_life_days) for day in days]
+
+
+def forecast(
+    result: DecayResult,
+    recall_count: int,
+    days: Sequence[float],
+    factors: Sequence[float],
+    config: DecayConfig,
+) -> list[float]:
+    """Return the weights after these many more days without a recall, for a bullet that weighs `result` now.
+
+    `factors` are the `fading_factors` of its half-life for the same days.
+    """
+    if result.state in (PINNED, PERMANENT):
+        return [1.0] * len(days)
+    boosted = result.base * _boost(max(0, recall_count), config)
+    protected = config.protection_days - result.age_days
+    if protected < 0 and boosted <= 1.0:
+        return [boosted * factor for factor in factors]
+    return [
+        1.0 if day <= protected else min(1.0, boosted * factor)
+        for day, factor in zip(days, factors, strict=True)
+    ]
 
 
 def _base(age: float, half_life_days: float) -> float:

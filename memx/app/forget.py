@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from contextlib import contextmanager
 
 from memx.decay import ARCHIVE_CANDIDATE, DecayResult, archive_day, weight
 from memx.errors import UsageError
@@ -10,25 +12,26 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memx.app.project import Project
     from memx.config import DecayConfig
     from memx.model import Bullet, Problem, StoredBullet
     from memx.repo.discovery import Repository
+    from memx.store.heads import Head
 
 
 @record
 class Weighed:
-    """A bullet with its effective recalls, its weight, and the time at which it may be archived."""
+    """A bullet's head with its effective recalls, its weight, and the time at which it may be archived."""
 
-    stored: StoredBullet
+    head: Head
     recall_count: int
     decay: DecayResult
     archive_at: float | None
 
 
-def weigh_bullet(bullet: Bullet, recall_count: int, now: float, config: DecayConfig) -> DecayResult:
+def weigh_bullet(bullet: Bullet | Head, recall_count: int, now: float, config: DecayConfig) -> DecayResult:
     """Return the weight of one bullet with these recalls."""
     return weight(
         now,
@@ -46,27 +49,44 @@ def weigh_bullet(bullet: Bullet, recall_count: int, now: float, config: DecayCon
 
 def weigh_store(project: Project) -> tuple[list[Weighed], list[Problem]]:
     """Weigh every bullet that is not archived, the lightest last."""
-    bullets, problems = project.store.scan()
-    config, now = project.config.decay, project.now
-    counts = project.journal.counts()
-    rows = []
-    for stored in bullets:
-        bullet = stored.bullet
-        recalls = counts.effective(bullet.id, bullet.recall_count)
-        until = archive_day(
-            bullet.created,
-            bullet.updated,
-            bullet.accepted,
-            recalls,
-            bullet.type,
-            bullet.half_life_days,
-            bullet.pinned,
-            config,
-            is_disputed=bullet.disputed is not None,
-        )
-        rows.append(Weighed(stored, recalls, weigh_bullet(bullet, recalls, now, config), until))
-    rows.sort(key=lambda row: (-row.decay.weight, row.stored.bullet.id))
-    return rows, problems
+    with _without_collection():
+        heads, problems = project.store.scan_heads()
+        config, now = project.config.decay, project.now
+        counts = project.journal.counts()
+        rows = []
+        for head in heads:
+            recalls = counts.effective(head.id, head.recall_count)
+            result = weigh_bullet(head, recalls, now, config)
+            rows.append(Weighed(head, recalls, result, archive_time(head, recalls, config)))
+        rows.sort(key=lambda row: (-row.decay.weight, row.head.id))
+        return rows, problems
+
+
+def archive_time(bullet: Bullet | Head, recall_count: int, config: DecayConfig) -> float | None:
+    """Return from when a bullet may be archived if it is not recalled again, None for never."""
+    return archive_day(
+        bullet.created,
+        bullet.updated,
+        bullet.accepted,
+        recall_count,
+        bullet.type,
+        bullet.half_life_days,
+        bullet.pinned,
+        config,
+        is_disputed=bullet.disputed is not None,
+    )
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Hold the cyclic collector back: it would walk 100,000 new records again and again and free none."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def archive_plan(project: Project) -> list[Weighed]:

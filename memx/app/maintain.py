@@ -55,7 +55,7 @@ def maintain(project: Project, *, dry_run: bool = False) -> Maintained:
     folded = _pending(project) if dry_run else fold(project)
     plan = archive_plan(project)
     if not dry_run:
-        archive(project, [row.stored.path for row in plan])
+        archive(project, [row.head.path for row in plan])
     duplicates, no_duplicates = plan_duplicates(project)
     conflicts, problems = list_conflicts(project)
     drifted, unverified = _drifted(project)

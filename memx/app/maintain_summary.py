@@ -61,7 +61,7 @@ def format_summary(done: Maintained) -> str:
 
 def _archived(row: Weighed) -> tuple[str, str, str]:
     why = f"weight {row.decay.weight:.4f}, {row.decay.age_days:.0f} days old, {row.recall_count} recalls"
-    return f"`{row.stored.bullet.id}`", why, _code(row.stored.bullet.title or row.stored.bullet.text)
+    return f"`{row.head.id}`", why, _code(row.head.headline)
 
 
 def _section(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from memx.decay import STATES
+from memx.decay import STATES, fading_factors, forecast, half_life
 from memx.entry.cli.command import Command, argument, flag, option
 from memx.errors import EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from memx.app.forget import Weighed
+    from memx.config import DecayConfig
     from memx.entry.cli.invocation import Invocation
 
 _BARS = "▁▂▃▄▅▆▇█"
 _STEPS_DAYS = (0, 15, 30, 60, 90, 120, 180, 365)
+_SHOWN_CHARS = 200
+_DATES: dict[int, str] = {}
+_FACTORS: dict[float, list[float]] = {}
 
 
 def run_decay(invocation: Invocation, *, state: str | None) -> int:
@@ -29,50 +35,65 @@ def run_decay(invocation: Invocation, *, state: str | None) -> int:
         "states": layers,
         "bullets": [
             {
-                "id": row.stored.bullet.id,
-                "path": row.stored.path,
+                "id": row.head.id,
+                "path": row.head.path,
                 "age_days": round(row.decay.age_days, 4),
                 "recall_count": row.recall_count,
                 "base": row.decay.base,
                 "weight": row.decay.weight,
                 "state": row.decay.state,
-                "disputed": row.stored.bullet.disputed is not None,
+                "disputed": row.head.disputed is not None,
                 "archive_at": _day_of(row.archive_at) or None,
             }
             for row in rows
         ],
     }
-    invocation.emit(document, (_line(invocation, row) for row in rows))
+    invocation.emit(document, _lines(invocation, rows))
     invocation.problems(problems)
     if not invocation.json:
         invocation.notice(", ".join(f"{count} {name}" for name, count in layers.items()))
     return EXIT_OK
 
 
-def _line(invocation: Invocation, row: Weighed) -> str:
-    from memx.app.forget import weigh_bullet
+def _lines(invocation: Invocation, rows: Iterable[Weighed]) -> Iterator[str]:
+    """Yield a line a bullet: id, weight, recalls, age, state, how it will go on, the day of archiving, its words."""
+    config = invocation.project.config.decay
+    for row in rows:
+        head = row.head
+        until = _day_of(row.archive_at)[:10] or "never"
+        text = show_controls(" ".join(head.headline[:_SHOWN_CHARS].split()))[:60]
+        numbers = f"{row.decay.weight:6.4f}  {row.recall_count:>4}  {row.decay.age_days:8.1f} d"
+        mark = "disputed: " if head.disputed is not None else ""
+        bars = _sparkline(row, config)
+        yield f"{head.id}  {numbers}  {row.decay.state:<17}  {bars}  {until:<10}  {mark}{text}"
 
-    bullet, config = row.stored.bullet, invocation.project.config.decay
-    ahead = (
-        weigh_bullet(bullet, row.recall_count, invocation.now + days * 86400, config).weight
-        for days in _STEPS_DAYS
-    )
-    spark = "".join(_BARS[min(len(_BARS) - 1, int(weight * len(_BARS)))] for weight in ahead)
-    until = _day_of(row.archive_at)[:10] or "never"
-    text = show_controls(" ".join((bullet.title or bullet.text).split()))[:60]
-    numbers = f"{row.decay.weight:6.4f}  {row.recall_count:>4}  {row.decay.age_days:8.1f} d"
-    mark = "disputed: " if bullet.disputed is not None else ""
-    return f"{bullet.id}  {numbers}  {row.decay.state:<17}  {spark}  {until:<10}  {mark}{text}"
+
+def _sparkline(row: Weighed, config: DecayConfig) -> str:
+    """Return the weight now and in the days to come, if nobody recalls the bullet."""
+    life = half_life(row.head.type, row.head.half_life_days, config)
+    factors = _FACTORS.get(life)
+    if factors is None:
+        factors = _FACTORS[life] = fading_factors(life, _STEPS_DAYS)
+    ahead = forecast(row.decay, row.recall_count, _STEPS_DAYS, factors, config)
+    return "".join([_BARS[int(weight * 7.99)] for weight in ahead])
 
 
 def _day_of(time: float | None) -> str:
     """Return the time from which a bullet may be archived, empty for never: a half-life may lead beyond year 9999."""
-    from memx.timestamp import format_time
-
-    try:
-        return "" if time is None else format_time(time)
-    except ValueError:
+    if time is None:
         return ""
+    day, second = divmod(int(time), 86400)
+    date = _DATES.get(day)
+    if date is None:
+        from memx.timestamp import format_time
+
+        try:
+            date = format_time(time)[:11]  # with the T
+        except ValueError:
+            date = ""
+        # Formatting is slow, and a store has few days.
+        _DATES[day] = date
+    return date and f"{date}{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}Z"
 
 
 def run_archive(
@@ -86,9 +107,9 @@ def run_archive(
         references = [project.store.find(reference).path for reference in bullets]
     else:
         plan = archive_plan(project)
-        references = [row.stored.path for row in plan]
-        for row in plan if not invocation.json else ():
-            invocation.print(_line(invocation, row))
+        references = [row.head.path for row in plan]
+        for line in _lines(invocation, plan) if not invocation.json else ():
+            invocation.print(line)
     if dry_run or not references:
         invocation.emit({"archived": [], "planned": references}, [])
         return EXIT_OK

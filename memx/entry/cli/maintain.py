@@ -36,8 +36,8 @@ def _document(done: Maintained) -> dict[str, object]:
         "folded": [{"id": name, "recall_count": count} for name, count in sorted(done.folded.items())],
         "archived": [
             {
-                "id": row.stored.bullet.id,
-                "path": row.stored.path,
+                "id": row.head.id,
+                "path": row.head.path,
                 "weight": row.decay.weight,
                 "age_days": round(row.decay.age_days, 4),
                 "recall_count": row.recall_count,

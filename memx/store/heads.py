@@ -1,0 +1,130 @@
+"""Only what decay needs of a bullet's file: one expression instead of the reader, for a whole store at a time.
+
+The expression knows the canonical form with plain ASCII values and nothing
+else. What it accepts reads the same through `parse_bullet` (a property test
+holds them equal); what it does not accept says nothing, and is parsed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memx.model import SECTIONS, TYPES
+from memx.record import record
+from memx.timestamp import parse_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.model import StoredBullet
+
+
+@record
+class Head:
+    """What decay needs of one bullet; `headline` is the title, else the text."""
+
+    id: str
+    path: str
+    headline: str
+    type: str
+    recall_count: int
+    created: float | None
+    updated: float | None
+    accepted: float | None
+    half_life_days: float | None
+    pinned: bool
+    disputed: float | None
+
+
+_TIME = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
+_PLAIN = rb"(?!null\n|Null\n|NULL\n)[A-Za-z0-9/_.(+$](?:[!-~ ]*[!-9;-~])?"
+_NO_MARKS = rb"(?![^\n]*(?:: | #))"
+_VALUE = _NO_MARKS + _PLAIN
+_SET = rb":\n(?:  - " + _VALUE + rb"\n)+)?"
+_IDS = rb":\n(?:  - [a-z][a-z0-9]{9}\n)+)?"
+_CANONICAL = re.compile(
+    rb"---\nid: ([a-z][a-z0-9]{9})\n"
+    rb"(?:title: (" + _VALUE + rb")\n)?"
+    rb"section: (?:" + "|".join(SECTIONS).encode() + rb")\n"
+    rb"type: (" + "|".join(TYPES).encode() + rb")\n"
+    rb"score: (?:[0-9]{1,2}|100)\n"
+    rb"scope: (?:project|global)\n"
+    rb"recall_count: ([0-9]{1,9})\n"
+    rb"(?:last_recalled: " + _TIME + rb"\n)?"
+    rb"(?:pinned: (true)\n)?"
+    rb"(?:half_life_days: ([1-9][0-9]{0,4})\n)?"
+    rb"(?:tags"
+    + _SET
+    + rb"(?:tools"
+    + _SET
+    + rb"(?:entities"
+    + _SET
+    + rb"(?:anchors"
+    + _SET
+    + rb"created: ("
+    + _TIME
+    + rb")\n"
+    rb"updated: (" + _TIME + rb")\n"
+    rb"(?:accepted: (" + _TIME + rb")\n)?"
+    rb"(?:source: " + _VALUE + rb"\n)?"
+    rb"(?:author: " + _VALUE + rb"\n)?"
+    rb"(?:lang: " + _VALUE + rb"\n)?"
+    rb"(?:merged_from"
+    + _IDS
+    + rb"(?:supersedes"
+    + _IDS
+    + rb"(?:conflicts_with"
+    + _IDS
+    + rb"---\n([^\0\r]*\S[^\0\r]*?)\n?\Z"
+)
+
+_FILE_LIMIT_BYTES = 64 * 1024
+
+
+def read_head(data: bytes, path: str) -> Head | None:
+    """Return the head of a canonical file; None: ask the reader."""
+    match = _CANONICAL.match(data) if len(data) < _FILE_LIMIT_BYTES else None
+    if match is None or b"<<<<<<<" in data:
+        return None
+    name, title, kind, count, pin, life, created, updated, accepted, text = match.groups()
+    try:
+        body = text.decode()
+        begun = _time(created)
+        if body.isspace():
+            return None
+        return Head(
+            name.decode(),
+            path,
+            body if title is None else title.decode(),
+            kind.decode(),
+            int(count),
+            begun,
+            begun if updated == created else _time(updated),
+            None if accepted is None else _time(accepted),
+            None if life is None else float(life),
+            pin is not None,
+            None,
+        )
+    except ValueError:
+        return None
+
+
+def head_of(stored: StoredBullet) -> Head:
+    """Return the head of a bullet that was parsed."""
+    bullet = stored.bullet
+    return Head(
+        bullet.id,
+        stored.path,
+        bullet.title or bullet.text,
+        bullet.type,
+        bullet.recall_count,
+        bullet.created,
+        bullet.updated,
+        bullet.accepted,
+        bullet.half_life_days,
+        bullet.pinned,
+        bullet.disputed,
+    )
+
+
+def _time(text: bytes) -> float:
+    return parse_time(text.decode())
