@@ -6,6 +6,7 @@ from memx.model import Candidate, Rejection
 from memx.record import record
 from memx.reflector.classify import classify
 from memx.reflector.detector import PatternDetector, lead_match
+from memx.reflector.diff import DiffEvidence, diff_evidence
 from memx.reflector.distiller import BulletDistiller, entities_of, shown_command
 from memx.reflector.echo import is_injection, strip_echo
 from memx.reflector.episode import split_episodes
@@ -77,6 +78,8 @@ class Reflection:
 
 
 _NOTHING = Reflection()
+_SHOWN_SUPPORT = 0.8
+"""How far a diff that the message speaks of is a lesson by itself."""
 
 
 @record
@@ -109,7 +112,8 @@ class Reflector:
     def commit(self, commit: Commit) -> Reflection:
         """Distil a commit's message, with its files where they were read."""
         message = commit.message
-        if self._is_hopeless(message):
+        shown = diff_evidence(commit) if any(change.added for change in commit.files) else None
+        if shown is None and self._is_hopeless(message):
             return _NOTHING
         origin = Origin(
             source=f"commit {commit.sha}",
@@ -121,9 +125,9 @@ class Reflector:
         if stated:
             return self._merge(
                 *(self._explicit(key, text, origin) for key, text in stated),
-                self._passage(segment(message), "commit", origin),
+                self._passage(segment(message), "commit", origin, shown),
             )
-        return self._passage(segment(message), "commit", origin)
+        return self._passage(segment(message), "commit", origin, shown)
 
     def _is_slight(self, evidence: Evidence) -> bool:
         """Tell whether so little is said that only a rule's own words could carry a lesson."""
@@ -208,11 +212,17 @@ class Reflector:
             (self._candidate(text, match, 1.0, factors, (section, kind), language, origin, rule="trailer"),)
         )
 
-    def _passage(self, passage: Passage, kind: str, origin: Origin) -> Reflection:
+    def _passage(
+        self, passage: Passage, kind: str, origin: Origin, shown: DiffEvidence | None = None
+    ) -> Reflection:
         evidence = gather(passage)
         if not evidence.usable:
             return _NOTHING
         matches = self._detector.detect(evidence, alone=True)
+        if shown:
+            matches.append(
+                Match(shown.rule, shown.confidence, _SHOWN_SUPPORT, 0, len(evidence.usable) - 1, ())
+            )
         worth = self._model(kind).probability(evidence.values)
         if not matches and (100 * worth < self._config.min_score or self._is_slight(evidence)):
             # No score can exceed 100 × worth without a match: the costly rest is not needed.
@@ -221,6 +231,8 @@ class Reflector:
         match = lead_match(matches, evidence)
         span = (match.first, match.last) if match.support else (None, None)
         text = self._distiller.distil(evidence, *span)
+        if shown and shown.text and not all(word in text for word in shown.needs):
+            text = f"{shown.text} {text}"
         command = shown_command(passage.code, known_tools())
         if command and command not in text:
             text = f"{text} `{command}`"
