@@ -16,11 +16,11 @@ import sys
 import tempfile
 import time
 
-WORDS = (
+WORDS = (  # noqa: SIM905 (words read better as a text)
     "pool timeout retry cache index worker queue deploy branch token schema migration lock thread buffer parser "
     "release config proxy header cookie session cluster replica backup cursor shard batch stream socket kernel "
     "driver router gateway balancer scheduler container image volume secret certificate metric alert dashboard"
-).split()  # noqa: SIM905 (words read better as a text)
+).split()
 VERBS = ("needs", "blocks", "breaks", "loses", "doubles", "hides", "drops", "delays", "forgets", "leaks")
 
 

@@ -25,7 +25,7 @@ def make_viewer(
     """
     has_workspaces = any(found.startswith(WORKSPACE_PREFIX) for found in scopes)
     current = workspace or (_branch_workspace(project) if has_workspaces else "")
-    living = _living_workspaces(project) if has_workspaces else None
+    living = living_workspaces(project) if has_workspaces else None
     level = WORKSPACE if current else PROJECT
     viewer = Viewer(level, os.path.basename(project.root), current, living)
     if not scope:
@@ -45,7 +45,8 @@ def _branch_workspace(project: Project) -> str:
     return "" if branch == default_branch(project.repository) else branch
 
 
-def _living_workspaces(project: Project) -> frozenset[str] | None:
+def living_workspaces(project: Project) -> frozenset[str] | None:
+    """Return the workspaces that still have a branch, here or on a remote; None when git cannot say."""
     from memx.repo.discovery import run_in
 
     if project.repository is None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "md", "json", "github", "sarif")
 ANY = "any"
+RECIPES = {"github": "github-actions.yml", "gitlab": "gitlab-ci.yml"}
 
 
 def run_diff(
@@ -20,8 +21,11 @@ def run_diff(
     range: str | None,  # noqa: A002 (the argument's name)
     format: str,  # noqa: A002 (the flag's name)
     fail_on: tuple[str, ...],
+    recipe: str | None,
 ) -> int:
     """Show what a range changes in memory; exit 1 when it holds a finding that was asked to fail."""
+    if recipe:
+        return _print_recipe(invocation, recipe)
     from memx.app.diff import diff
 
     kinds = _kinds(fail_on)
@@ -34,6 +38,15 @@ def run_diff(
         found = sorted({finding.kind for finding in failing})
         invocation.notice(f"{len(failing)} to mend before this is merged: {', '.join(found)}")
     return EXIT_EXPECTED if failing else EXIT_OK
+
+
+def _print_recipe(invocation: Invocation, name: str) -> int:
+    from memx.resources import resource
+
+    with open(resource(f"template/ci/{RECIPES[name]}"), encoding="utf-8") as stream:
+        content = stream.read()
+    invocation.emit({"recipe": name, "content": content}, [content.rstrip("\n")])
+    return EXIT_OK
 
 
 def _kinds(fail_on: tuple[str, ...]) -> frozenset[str]:
@@ -78,6 +91,9 @@ COMMANDS = (
                 required=False,
             ),
             option("format", "How to print.", choices=FORMATS, default="text"),
+            option(
+                "recipe", "Print a CI job that reviews memory, and do nothing else.", choices=tuple(RECIPES)
+            ),
             option("fail_on", "Exit 1 on these findings, such as secret,contradiction, or any.", many=True),
         ),
     ),

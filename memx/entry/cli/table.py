@@ -18,6 +18,7 @@ MODULES = {
     "fmt": "files",
     "verify": "verify",
     "diff": "diff",
+    "promote": "promote",
     "log": "provenance",
     "blame": "provenance",
     "why": "provenance",
