@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from memx.app.project import Project
+    from memx.app.refine import LlmRun, LlmUse
     from memx.model import Candidate, Rejection
     from memx.reflector import Reflection
     from memx.repo.discovery import Repository
@@ -46,6 +47,7 @@ class Distilled:
     rejected: tuple[Rejection, ...] = ()
     notes: tuple[str, ...] = ()
     is_interrupted: bool = False
+    llm: LlmUse | None = None
 
 
 @record
@@ -69,6 +71,7 @@ class Options:
     mode: str = ""
     is_dry: bool = False
     again: bool = False
+    llm_model: str = ""
 
 
 def require_repository(project: Project) -> Repository:
@@ -78,13 +81,11 @@ def require_repository(project: Project) -> Repository:
     return project.repository
 
 
-def effective_mode(project: Project, wanted: str = "") -> tuple[str, tuple[str, ...]]:
-    """Return the mode that can run and what to say about it: without an LLM every mode is `rules`."""
-    config = project.config
-    mode = wanted or config.reflector.mode
-    if mode == "rules" or config.llm.model or config.llm.command:
-        return ("rules", ("this version refines nothing with an LLM yet",)) if mode != "rules" else (mode, ())
-    return "rules", ("no LLM is configured: distilled by rules alone",)
+def open_run(project: Project, options: Options) -> LlmRun:
+    """Return the reflector of one run in the mode that can run here: without an LLM every mode is `rules`."""
+    from memx.app.refine import LlmRun
+
+    return LlmRun(project, options.mode, model=options.llm_model, is_dry=options.is_dry)
 
 
 def distil_commits(project: Project, history: History, options: Options) -> Distilled:
@@ -101,16 +102,18 @@ def distil_commits(project: Project, history: History, options: Options) -> Dist
         paths=CONFIG_PATHSPECS,
         no_walk=not history.is_walked,
     )
+    run = open_run(project, options)
     parts = (part for commit in commits for part in split_squash(commit))
-    return gather(project, map(project.reflector.commit, parts), options, top=history.top)
+    return gather(project, map(run.reflector.commit, parts), options, run, top=history.top)
 
 
 def distil_text(project: Project, text: str, options: Options) -> Distilled:
     """Distil a text such as a commit message."""
     from memx.model import Commit
 
+    run = open_run(project, options)
     commit = Commit(sha="", message=text, authored=project.now)
-    return gather(project, [project.reflector.commit(commit)], options)
+    return gather(project, [run.reflector.commit(commit)], options, run)
 
 
 def distil_history(
@@ -126,7 +129,7 @@ def distil_history(
 
 
 def gather(
-    project: Project, reflections: Iterable[Reflection], options: Options, *, top: int = 0
+    project: Project, reflections: Iterable[Reflection], options: Options, run: LlmRun, *, top: int = 0
 ) -> Distilled:
     """Collect candidates, each lesson once, and put the new ones into the inbox."""
     found: dict[str, Candidate] = {}
@@ -139,17 +142,23 @@ def gather(
             known = found.get(candidate.id)
             if known is None or candidate.score > known.score:
                 found[candidate.id] = candidate
-    mode, notes = effective_mode(project, options.mode)
-    distilled = Distilled(mode, sources, tuple(found.values()), frozenset(), tuple(rejected), notes)
-    return keep(project, distilled, options, top)
+    distilled = Distilled(run.mode, sources, tuple(found.values()), frozenset(), tuple(rejected))
+    return keep(project, distilled, options, top, run=run)
 
 
 def keep(
-    project: Project, distilled: Distilled, options: Options, top: int = 0, *, dropped: int = 0
+    project: Project,
+    distilled: Distilled,
+    options: Options,
+    top: int = 0,
+    *,
+    dropped: int = 0,
+    run: LlmRun | None = None,
 ) -> Distilled:
     """Rank the candidates, drop what the store knows or someone decided, and add the rest to the inbox.
 
-    `dropped` counts weaker candidates that are not among these any more.
+    `dropped` counts weaker candidates that are not among these any more. With a
+    run that has an LLM, what is new is refined before it is added.
     """
     ranked = sorted(distilled.candidates, key=lambda candidate: (-candidate.score, candidate.id))
     settled = frozenset() if options.again else settled_ids(project)
@@ -158,9 +167,49 @@ def keep(
     if top and len(fresh) > top:
         notes = (*notes, f"kept the best {top} of {len(fresh) + dropped:,} candidates; --top 0 keeps all")
         fresh = fresh[:top]
+    kept = fresh if top else ranked
+    if run is not None and run.is_on:
+        fresh, kept, rejected = _refined(project, run, fresh, kept)
+        distilled = replace(distilled, rejected=(*distilled.rejected, *rejected))
     new = fresh if options.is_dry else project.inbox.add(fresh, again=options.again)
-    kept = tuple(fresh if top else ranked)
-    return replace(distilled, candidates=kept, new=frozenset(c.id for c in new), notes=notes)
+    if run is not None:
+        notes = (*notes, *run.notes())
+        distilled = replace(distilled, llm=run.use(), mode=run.outcome_mode)
+    return replace(distilled, candidates=tuple(kept), new=frozenset(c.id for c in new), notes=notes)
+
+
+def _refined(
+    project: Project, run: LlmRun, fresh: list[Candidate], shown: list[Candidate]
+) -> tuple[list[Candidate], list[Candidate], list[Rejection]]:
+    """Return the new candidates refined, the list to show with them in it, and what the LLM's score dropped.
+
+    What lies in the inbox already is not asked about again.
+    """
+    waiting = {candidate.id: candidate for candidate in project.inbox.all()}
+    refined, rejected = run.refine([c for c in fresh if c.id not in waiting])
+    current = waiting | {candidate.id: candidate for candidate in refined}
+    dropped = {candidate.id for candidate in fresh} - current.keys()
+    listed = [current.get(c.id, c) for c in shown if c.id not in dropped]
+    listed = [candidate for candidate in listed if candidate.id in waiting or run.is_kept(candidate)]
+    listed.sort(key=lambda candidate: (-candidate.score, candidate.id))
+    return refined, listed, rejected
+
+
+def distil_queued(project: Project, options: Options) -> Distilled:
+    """Refine what hooks left for the LLM; the candidates stay in the inbox, save those that its score drops."""
+    from memx.app.refine import refine_queued
+
+    run = open_run(project, options)
+    judged = refine_queued(project, run)
+    return Distilled(
+        run.outcome_mode,
+        judged.waiting,
+        judged.candidates,
+        frozenset(),
+        judged.rejected,
+        run.notes(),
+        llm=run.use(),
+    )
 
 
 def settled_ids(project: Project) -> frozenset[str]:

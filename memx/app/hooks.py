@@ -145,7 +145,8 @@ def _distil_sessions(project: Project) -> None:
     lock = Lock(os.path.join(project.state_dir, "sessions.lock"))
     if lock.try_acquire():
         try:
-            distil_sessions(project, ALL, "", Options(mode="rules"))
+            new = distil_sessions(project, ALL, "", Options(mode="rules")).new
+            _leave_for_llm(project, sorted(new))
         finally:
             lock.release()
 
@@ -251,7 +252,17 @@ def file_candidates(project: Project, commits: Iterable[Commit]) -> list[Candida
         return []
     distilled = Distilled("rules", len(found), tuple(found.values()), frozenset())
     new = keep(project, distilled, Options()).new
+    _leave_for_llm(project, sorted(new))
     return [candidate for candidate in found.values() if candidate.id in new]
+
+
+def _leave_for_llm(project: Project, ids: Sequence[str]) -> None:
+    """Queue new candidates for the LLM, where one is configured: a hook never asks it."""
+    config = project.config
+    if ids and config.reflector.mode != "rules" and (config.llm.model or config.llm.command):
+        from memx.app.llm import Queue
+
+        Queue(project.state_dir).add(ids)
 
 
 def _report(new: Sequence[Candidate]) -> None:

@@ -14,8 +14,8 @@ from memx.app.distil import (
     Distilled,
     History,
     Options,
-    effective_mode,
     keep,
+    open_run,
     require_repository,
 )
 from memx.record import replace
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from memx.config import ReflectorConfig
     from memx.model import Candidate, Commit, Rejection
     from memx.redact import PrivacySanitizer
+    from memx.reflector import Reflector
 
     Batch = tuple[list[str], list[Candidate], list[Rejection]]
 
@@ -75,6 +76,7 @@ def mine(project: Project, history: History, options: Options, report: Callable[
     from memx.repo.history import read_commits
 
     repository = require_repository(project)
+    run = open_run(project, options)
     done = DoneCommits(project.state_dir)
     stream = read_commits(
         repository,
@@ -92,7 +94,7 @@ def mine(project: Project, history: History, options: Options, report: Callable[
     sources = 0
     interrupted = False
     try:
-        for shas, candidates, refused in _reflect_all(project, unread, history):
+        for shas, candidates, refused in _reflect_all(project, run.reflector_config, unread, history):
             sources += len(shas)
             _merge(found, candidates, history.top)
             seen.update(candidate.id for candidate in candidates)
@@ -103,12 +105,14 @@ def mine(project: Project, history: History, options: Options, report: Callable[
             report(sources)
     except KeyboardInterrupt:
         interrupted = True
-    actual, notes = effective_mode(project, options.mode)
+    notes: tuple[str, ...] = ()
     if interrupted:
-        notes = (*notes, f"interrupted after {sources} commits; run it again to go on")
-    detailed = _with_files(project, found.values(), history)
-    distilled = Distilled(actual, sources, tuple(detailed), frozenset(), tuple(rejected), notes)
-    kept = keep(project, distilled, options, history.top, dropped=len(seen) - len(detailed))
+        notes = (f"interrupted after {sources} commits; run it again to go on",)
+        run = open_run(project, replace(options, mode="rules"))  # whoever pressed ^C does not wait for an LLM
+        found = {key: candidate for key, candidate in found.items() if run.is_kept(candidate)}
+    detailed = _with_files(project, run.reflector, found.values(), history)
+    distilled = Distilled(run.mode, sources, tuple(detailed), frozenset(), tuple(rejected), notes)
+    kept = keep(project, distilled, options, history.top, dropped=len(seen) - len(detailed), run=run)
     if not options.is_dry and not interrupted:
         # Until the end is reached the weaker ones stay: the next run ranks them among all.
         project.spool.clear()
@@ -128,7 +132,9 @@ def _merge(found: dict[str, Candidate], candidates: Iterable[Candidate], top: in
         found.update((candidate.id, candidate) for candidate in best)
 
 
-def _reflect_all(project: Project, commits: Iterable[Commit], history: History) -> Iterator[Batch]:
+def _reflect_all(
+    project: Project, config: ReflectorConfig, commits: Iterable[Commit], history: History
+) -> Iterator[Batch]:
     """Reflect on batches, in this process for a short history and on all cores for a long one."""
     from memx.repo.history import count_commits
 
@@ -138,17 +144,18 @@ def _reflect_all(project: Project, commits: Iterable[Commit], history: History) 
     short = history.max_count is not None and history.max_count <= PARALLEL_ABOVE
     if cores < 2 or short or count_commits(repository, history.revisions) <= PARALLEL_ABOVE:  # noqa: PLR2004 (one core cannot share)
         for batch in batches:
-            yield _reflect(batch, project.config.reflector, project.sanitizer)
+            yield _reflect(batch, config, project.sanitizer)
         return
-    yield from _reflect_in_parallel(project, batches, cores)
+    yield from _reflect_in_parallel(config, project.sanitizer, batches, cores)
 
 
-def _reflect_in_parallel(project: Project, batches: Iterator[list[Commit]], cores: int) -> Iterator[Batch]:
+def _reflect_in_parallel(
+    config: ReflectorConfig, sanitizer: PrivacySanitizer, batches: Iterator[list[Commit]], cores: int
+) -> Iterator[Batch]:
     """Keep two batches a core in flight, so that memory stays bounded however long the history is."""
     from collections import deque
     from concurrent.futures import ProcessPoolExecutor
 
-    config, sanitizer = project.config.reflector, project.sanitizer
     with ProcessPoolExecutor(cores, initializer=_end_with_parent) as pool:
         waiting: deque[Future[Batch]] = deque()
         try:
@@ -208,7 +215,9 @@ def _reflect(batch: list[Commit], config: ReflectorConfig, sanitizer: PrivacySan
     return [commit.sha for commit in batch], candidates, rejected
 
 
-def _with_files(project: Project, candidates: Iterable[Candidate], history: History) -> list[Candidate]:
+def _with_files(
+    project: Project, reflector: Reflector, candidates: Iterable[Candidate], history: History
+) -> list[Candidate]:
     """Read the commits behind the best candidates again with their files, and reflect on them anew."""
     from memx.repo.history import read_commits
 
@@ -230,6 +239,6 @@ def _with_files(project: Project, candidates: Iterable[Candidate], history: Hist
             no_walk=True,
         )
         for commit in commits:
-            for candidate in project.reflector.commit(commit).candidates:
+            for candidate in reflector.commit(commit).candidates:
                 by_id[candidate.id] = candidate
     return list(by_id.values())

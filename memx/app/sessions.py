@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from memx.app.distil import Distilled, Options, gather
+from memx.app.distil import Distilled, Options, gather, open_run
 from memx.app.places import home
+from memx.app.refine import LLM
 from memx.errors import GitError, MemxError
 from memx.record import record, replace
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memx.app.project import Project
+    from memx.app.refine import LlmRun
     from memx.reflector import Reflection
     from memx.transcripts import SessionRead
     from memx.transcripts.discovery import SessionFile
@@ -51,8 +53,9 @@ def distil_sessions(project: Project, which: str, format_name: str, options: Opt
     else:
         path = os.path.join(project.cwd, which)
         logs = [_Log(path, format_name)]
-    reading = _Reading(project, logs)
-    distilled = gather(project, reading, options)
+    run = open_run(project, options)
+    reading = _Reading(run, logs)
+    distilled = gather(project, reading, options, run)
     if not options.is_dry:
         for log, session in reading.read:
             offsets.advance(log.path, session.next_offset, log.session_id, turn_offset=session.turn_offset)
@@ -84,8 +87,8 @@ def _continued(session: SessionFile, offsets: Offsets, options: Options) -> _Log
 class _Reading:
     """The logs as one stream of reflections; remembers how far each was read and what was skipped."""
 
-    def __init__(self, project: Project, logs: list[_Log]) -> None:
-        self._project = project
+    def __init__(self, run: LlmRun, logs: list[_Log]) -> None:
+        self._run = run
         self._logs = logs
         self._skipped: dict[str, int] = {}
         self._failed: list[str] = []
@@ -117,8 +120,13 @@ class _Reading:
 
     def _reflect(self, session: SessionRead) -> Iterator[Reflection]:
         source = f"session {session.format} {session.session_id}".rstrip()
-        for events in session.batches():
-            yield self._project.reflector.session(events, source=source)
+        if self._run.mode != LLM:
+            for events in session.batches():
+                yield self._run.reflector.session(events, source=source)
+            return
+        for events in session.batches(overlap=0):  # no turn is paid for twice
+            rules = self._run.reflector.session(events, source=source)
+            yield self._run.extract(events, rules, source)
 
     def notes(self) -> tuple[str, ...]:
         """Say what was left out."""

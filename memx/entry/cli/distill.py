@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memx.entry.cli.invocation import Invocation
     from memx.model import Candidate
 
-_SOURCES = ("commit", "range", "history", "session", "stdin", "jsonl")
+_SOURCES = ("commit", "range", "history", "session", "stdin", "jsonl", "queued")
 HISTORY_TOP = 100
 """How many lessons of a whole history go into the inbox unless told otherwise: what a person can review."""
 
@@ -49,7 +49,14 @@ def _distil(invocation: Invocation, source: str, values: dict[str, object]) -> D
     from memx.app import distil
 
     project = invocation.project
-    options = distil.Options(str(values["mode"] or ""), bool(values["dry_run"]), bool(values["again"]))
+    options = distil.Options(
+        str(values["mode"] or ""),
+        bool(values["dry_run"]),
+        bool(values["again"]),
+        str(values["llm_model"] or ""),
+    )
+    if source == "queued":
+        return distil.distil_queued(project, options)
     if source == "stdin":
         return distil.distil_text(project, sys.stdin.buffer.read().decode("utf-8", "replace"), options)
     if source == "session":
@@ -104,8 +111,15 @@ def _document(distilled: Distilled, accepted: dict[str, str]) -> dict[str, objec
             for c in distilled.candidates
         ],
         "rejected": [rejection_document(rejection) for rejection in distilled.rejected],
-        "llm": {"calls": 0, "tokens_in": 0, "tokens_out": 0},
+        "llm": _llm_document(distilled),
     }
+
+
+def _llm_document(distilled: Distilled) -> dict[str, object]:
+    use = distilled.llm
+    if use is None:
+        return {"calls": 0, "tokens_in": 0, "tokens_out": 0}
+    return {name: getattr(use, name) for name in type(use).__slots__}  # type: ignore[attr-defined]
 
 
 def _lines(invocation: Invocation, distilled: Distilled, values: dict[str, object]) -> Iterator[str]:
@@ -187,9 +201,11 @@ COMMANDS = (
             option("format", "The session log's format, if it is not recognised."),
             flag("stdin", "Text from standard input, such as a commit message."),
             option("jsonl", "Many texts, one JSON object a line, - for standard input.", metavar="FILE"),
+            flag("queued", "Let the LLM refine what hooks left for it in the inbox."),
             option("mode", "How.", choices=("rules", "hybrid", "llm")),
+            option("llm_model", "The LLM to use, as `llm models` lists it.", metavar="MODEL"),
             flag("accept", "Accept what is new at once."),
-            flag("dry_run", "Store nothing."),
+            flag("dry_run", "Store nothing and ask no LLM; say what it would cost."),
             flag("again", "Propose what was distilled, rejected or removed before."),
             flag("explain", "Show rule, spans and score of each candidate."),
             flag("rejected", "Show what was dropped, and why."),

@@ -10,6 +10,7 @@ from memx.reflector.llm.port import failure
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from typing import TypeGuard
 
 _LONGEST = 200_000
 """Characters; an answer to a few notes is a few thousand."""
@@ -78,7 +79,7 @@ def parse_lessons(text: str, numbers: Collection[int]) -> list[Lesson]:
     return found
 
 
-def _is_int(value: object) -> bool:
+def _is_int(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -101,7 +102,7 @@ def _document(text: str) -> object:
     if opening < 0:
         return None
     try:
-        return json.JSONDecoder().raw_decode(text, opening)[0]  # type: ignore[no-any-return]
+        return json.JSONDecoder().raw_decode(text, opening)[0]
     except (ValueError, RecursionError):
         return None
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 ANSWERED, CACHED, FAILED, REFUSED = "answered", "cached", "failed", "refused"
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 8.0
+GRACE_S = 0.5
+"""What an adapter that keeps the time itself has to clean up after it."""
 FAILURES_IN_A_ROW = 3
 """After so many calls without an answer no further one is made in the run: the server is down."""
 
@@ -143,7 +145,7 @@ def ask_in_time(llm: LLM, prompt: Prompt, timeout_s: float) -> Answer:
 
     thread = threading.Thread(target=run, daemon=True, name="memx-llm")
     thread.start()
-    thread.join(timeout_s)
+    thread.join(timeout_s + GRACE_S)
     if not box:
         what = f"did not answer within {timeout_s:g} seconds" if thread.is_alive() else "failed"
         raise failure(f"{llm.name} {what}", transient=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 JUDGE, EXTRACT = "judge", "extract"
 LANGUAGES = ("en", "es", "ja", "zh")
-_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "prompts")
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions")
 
 
 def judge_prompt(texts: Sequence[str], language: str) -> Prompt:

@@ -9,8 +9,11 @@ at hand.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import unicodedata
+from itertools import pairwise
 
 from memx.reflector.echo import is_injection, strip_echo
 from memx.reflector.language import detect_language, weight_of
@@ -19,6 +22,7 @@ from memx.reflector.subject import tools_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 SHORTEST = 18
 """Latin characters; nothing shorter holds a lesson."""
@@ -43,26 +47,14 @@ _CODE = re.compile(
     re.ASCII,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_HAN_NEGATION = re.compile(
-    r"没有|不|没|無|无|未|非|勿|别|別|禁止|避免|ない|なく|なかっ|なけれ|ません|ずに|ず(?=[、。にと])|せず|ぬ(?=[、。])|なし"
-)
-_NEGATIONS = frozenset(
-    "not no never none nor neither without cannot nothing nobody nowhere "
-    "nunca jamás ningún ninguna ninguno sin tampoco nada ni".split()
-)
-_SKIPPED = frozenset(
-    "a an the be is are was were been being to do does did of it its that this any by in on at for with "
-    "el la los las un una de que se lo le en por para con es son está están".split()
-)
-_OPPOSITES = tuple(
-    pair.split("/")
-    for pair in (
-        "enable/disable enabled/disabled allow/deny allowed/denied before/after increase/decrease raise/lower "
-        "true/false on/off min/max minimum/maximum first/last more/less add/remove open/close always/never "
-        "antes/después activar/desactivar aumentar/reducir subir/bajar siempre/nunca "
-        "启用/禁用 之前/之后 增加/减少 打开/关闭 有効/無効 前に/後に 増や/減ら"
-    ).split()
-)
+with open(
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "words.json"), encoding="utf-8"
+) as _stream:
+    _WORDS: dict[str, Any] = json.load(_stream)
+_NEGATIONS = frozenset(_WORDS["negations"].split())
+_CJK_NEGATION = re.compile("|".join(_WORDS["cjk_negations"]))
+_SKIPPED = frozenset(_WORDS["skipped"].split())
+_OPPOSITES: tuple[list[str], ...] = tuple(pair.split("/") for pair in _WORDS["opposites"].split())
 _CJK = re.compile(r"[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 
@@ -128,7 +120,7 @@ def negations_of(text: str) -> tuple[str, ...]:
         for at, word in enumerate(words)
         if word in _NEGATIONS or word.endswith("n't")
     ]
-    signs = ["∅"] * len(_HAN_NEGATION.findall(plain)) if _is_cjk(plain) else []
+    signs = ["∅"] * len(_CJK_NEGATION.findall(plain)) if _is_cjk(plain) else []
     return tuple(sorted([*denied, *signs]))
 
 
@@ -199,6 +191,6 @@ def _share_of_words(text: str, evidence: str) -> float:
 def _units(text: str) -> set[str]:
     plain = _plain(text).lower()
     signs = _CJK.findall(plain)
-    pairs = {a + b for a, b in zip(signs, signs[1:], strict=False)}
+    pairs = {a + b for a, b in pairwise(signs)}
     words = (word for word in _WORD.findall(plain) if not _CJK.search(word))
     return pairs | {_stem(word) for word in words if word not in _SKIPPED}
