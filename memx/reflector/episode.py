@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memx.reflector.segment import Passage
 
 _TEXT_LIMIT = 4000
-_CONTENT = re.compile(r"[A-Za-z_][\w.:/-]{3,}|[\u3400-\u9fff]{2}|[\u30a1-\u30fa\u30fc]{3,}")
+_CONTENT = re.compile(r"[A-Za-z_][\w.:/-]{2,}\w|[\u3400-\u9fff]{2}|[\u30a1-\u30fa\u30fc]{3,}")
 _RECALLED_SHARE = 0.5
 _CITES_MEMORY = re.compile(
     r"\b(?:recalled?|remembered)\b|\b(?:the |project |team )?(?:memory|memx"

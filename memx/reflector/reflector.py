@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memx.model import Candidate, Rejection
-from memx.record import record
+from memx.record import record, replace
 from memx.reflector.classify import classify
 from memx.reflector.detector import PatternDetector, lead_match
 from memx.reflector.diff import DiffEvidence, diff_evidence
@@ -301,7 +301,9 @@ class Reflector:
             anchors=tuple(self._sanitizer.sanitize(path).text for path in anchors_of(safe, origin.paths)),
             source=origin.source,
             created=origin.created,
-            evidence=match.spans,
+            evidence=tuple(
+                replace(span, text=self._sanitizer.sanitize(span.text).text) for span in match.spans
+            ),
             redacted=tuple(finding.kind for finding in redaction.findings),
             lang=language,
             author=origin.author,
