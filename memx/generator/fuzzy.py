@@ -16,7 +16,7 @@ FUZZY_MAX = 10.0
 STEM_CREDIT = 0.9
 PIECE_CREDIT = 0.7
 CHARACTER_CREDIT = 0.05
-EDIT_CREDIT = (1.0, 0.75, 0.55)
+EDIT_CREDIT = (1.0, 0.85, 0.7)
 """Credit of a term that is found by its stem, by its pieces, by its single CJK characters, or with 0, 1 or 2
 slips; an exact one earns 1."""
 

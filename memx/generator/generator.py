@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 CANDIDATES = 40
 """How many bullets are taken by words, and as many by meaning, before they are scored."""
 
-RELEVANCE_CUT = 0.9
-"""Decay may reorder the best `max_results` bullets by relevance, and those that are nearly as relevant as
-the last of them: at least this share of its relevance."""
-
 MIN_RELEVANCE = 0.03
 MIN_RELEVANCE_OF_WORDS = 0.05
 """A blended score below this is a coincidence, not an answer; the second one holds without L4. It is low because
@@ -253,10 +249,16 @@ class Generator:
 
 
 def cut(relevant: list[Scored], limit: int) -> list[Scored]:
-    """Return the bullets among which decay may choose; `relevant` is sorted by relevance, best first."""
+    """Return the bullets among which decay may choose: the `limit` most relevant ones and their equals.
+
+    `relevant` is sorted by relevance, best first. A pool that is only a little
+    wider (98 % of the last one's relevance) already costs answers that are two
+    years old a tenth of their Recall@5, because fresh bullets of nearly the
+    same relevance are always at hand (benchmarks/retrieval.py).
+    """
     if len(relevant) <= limit or limit <= 0:
         return relevant[: max(limit, 0)]
-    least = RELEVANCE_CUT * relevant[limit - 1].relevance
+    least = relevant[limit - 1].relevance
     return [scored for scored in relevant if scored.relevance >= least]
 
 

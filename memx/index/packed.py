@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memx.index.analysis import Analyser
     from memx.model import StoredBullet
 
-PACKED_VERSION = 1
+PACKED_VERSION = 2
 
 NO_STAT = (0, 0, 0, 0)
 
@@ -87,8 +87,9 @@ def pack(stored: StoredBullet, analyser: Analyser, stat: tuple[int, int, int, in
     """Analyse a bullet once for all searches to come."""
     bullet = stored.bullet
     text = embedding_text(bullet)
-    exact, stems, length = analyser.views(text)
     names = (*bullet.tags, *bullet.tools, *bullet.entities)
+    # A name on the bullet is one of its words: who asks for `redis` means the bullet tagged so, too.
+    exact, stems, length = analyser.views(f"{text}\n{' '.join(names)}")
     meta = dict.fromkeys(filter(None, map(canonical, names)))
     return PackedBullet(
         id=bullet.id,

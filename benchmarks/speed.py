@@ -1,0 +1,221 @@
+"""How long a search takes, and what keeps its index fresh, at 1k, 10k and 100k bullets.
+
+    python benchmarks/speed.py [SIZE ...] [--runs N] [--keep FOLDER]
+
+Each store is a real git repository with realistic bullets: sentences of
+../shared/eval mixed with a seed. Cold figures are whole processes, median of N,
+wall and CPU milliseconds; ratios are to benchmarks/floor.py in the same run.
+PYTHONDONTWRITEBYTECODE must not be set for them to mean anything, so it is removed.
+"""
+
+# ruff: noqa: ANN001, ANN201, E402
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, ROOT)
+
+from memx.app.search import SearchRequest, SearchStore, search
+from memx.config import Config, EmbeddingConfig
+from memx.generator.scopes import Viewer
+from memx.index.index import Index, IndexPlace
+from memx.index.vectors import Vectors
+from memx.model import SECTIONS, Bullet
+from memx.store.codec import format_bullet
+from memx.store.naming import bullet_id
+
+EVAL = os.path.join(ROOT, "..", "shared", "eval")
+QUERIES = ("docker", "redis connection pool timeout", "how to list all running containers", "zzqqyx nothing")
+NOW = 1_796_000_000.0
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"PYTHONPATH": ROOT}
+
+
+def sentences():
+    """Return sentences of 20 to 250 characters from the evaluation notes and pages."""
+    found = []
+    for name in ("notes.dev.jsonl", "tldr.dev.jsonl"):
+        with open(os.path.join(EVAL, name), encoding="utf-8") as file:
+            for line in file:
+                text = json.loads(line)["text"].replace("\n", " ")
+                found += [part.strip() for part in text.split(". ") if 20 < len(part) < 250]
+    return found
+
+
+def make_bullets(count, seed=1):
+    """Yield (path, bytes) of so many bullets, no two alike."""
+    rng = random.Random(seed)
+    parts = sentences()
+    words = sorted({w for p in parts for w in p.split() if w.isalpha()})
+    for number in range(count):
+        text = f"{rng.choice(parts)}. {rng.choice(parts)} {rng.choice(words)} {number}"
+        section = rng.choice(SECTIONS)
+        bullet = Bullet(
+            id=bullet_id(text),
+            text=text,
+            section=section,
+            tags=tuple(rng.sample(words, 2)),
+            score=rng.randrange(30, 100),
+            created=NOW - rng.random() * 730 * 86_400,
+            source=f"commit {rng.getrandbits(160):040x}",
+        )
+        yield f".memx/bullets/{section}/{bullet.id}.md", format_bullet(bullet)
+
+
+def git(folder, *arguments):
+    """Run git."""
+    identity = ("-c", "user.name=b", "-c", "user.email=b@example.org", "-c", "gc.auto=0")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def make_repository(folder, count):
+    """Make a repository with a store on `main` and a branch `other` where 500 bullets differ."""
+    for section in SECTIONS:
+        os.makedirs(os.path.join(folder, ".memx", "bullets", section), exist_ok=True)
+    paths = []
+    for path, data in make_bullets(count):
+        with open(os.path.join(folder, path), "wb") as file:
+            file.write(data)
+        paths.append(path)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "store")
+    git(folder, "checkout", "-qb", "other")
+    for path in random.Random(2).sample(paths, min(500, count)):
+        with open(os.path.join(folder, path), "ab") as file:
+            file.write(b"One more sentence on the other branch.\n")
+    git(folder, "commit", "-qam", "other")
+    git(folder, "checkout", "-q", "main")
+    return paths
+
+
+def measure(command, folder, runs):
+    """Return (wall, CPU) medians in ms of a whole process."""
+    walls, cpus = [], []
+    for _ in range(runs):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        started = time.perf_counter()
+        subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
+        walls.append(1000 * (time.perf_counter() - started))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpus.append(1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
+    return statistics.median(walls), statistics.median(cpus)
+
+
+def report(label, figures, floor=None):
+    """Print a line: wall, CPU and, when a floor is given, the ratios to it."""
+    wall, cpu = figures
+    ratio = "" if floor is None else f"{wall / floor[0]:8.2f}{cpu / floor[1]:8.2f}"
+    print(f"  {label:44}{wall:9.1f}{cpu:9.1f}{ratio}", flush=True)
+
+
+def open_index(folder):
+    """Return the index as the product opens it."""
+    git_dir = os.path.join(folder, ".git")
+    vectors = Vectors.open(EmbeddingConfig(), os.path.join(git_dir, "memx", "vectors"))
+    files = (os.path.join(git_dir, "index"), os.path.join(git_dir, "HEAD"))
+    place = IndexPlace(
+        os.path.join(folder, ".memx"), os.path.join(git_dir, "memx", "cache"), "project", files
+    )
+    return Index(place, vectors)
+
+
+def timed(label, action):
+    """Run something once and print its wall time."""
+    started = time.perf_counter()
+    action()
+    print(f"  {label:44}{1000 * (time.perf_counter() - started):9.1f}", flush=True)
+
+
+def floor_command(folder):
+    """Return the bare script's command for this store."""
+    from memx.index import manifest
+
+    generation = manifest.current_generation(os.path.join(folder, ".git", "memx", "cache"))
+    store = open_index(folder).vectors.store
+    rows = store._path("rows")  # noqa: SLF001
+    script = os.path.join(ROOT, "benchmarks", "floor.py")
+    return [sys.executable, script, os.path.join(generation, "lexical"), rows, str(store.dimension)]
+
+
+def cold(folder, runs):
+    """Print the cold searches against the floor and against grep."""
+    print(f"  {'':44}{'wall ms':>9}{'CPU ms':>9}{'x wall':>8}{'x CPU':>8}")
+    report("python -c pass", measure([sys.executable, "-c", "pass"], folder, runs))
+    bare = floor_command(folder)
+    floors = [measure([*bare, query.split()[0]], folder, runs) for query in QUERIES]
+    floor = (statistics.median(f[0] for f in floors), statistics.median(f[1] for f in floors))
+    report("floor (tantivy + simsimd + mmap)", floor)
+    # The console script of an installed memx; `python -m` would load runpy as well.
+    start = "import sys; from memx.entry.cli.main import main; sys.exit(main())"
+    for query in QUERIES:
+        command = [sys.executable, "-c", start, "search", "--no-recall", query]
+        report(f"memx search {query!r}", measure(command, folder, runs), floor)
+    command = [sys.executable, "-c", start, "search", "--no-recall", "--fresh", QUERIES[1]]
+    report("memx search --fresh", measure(command, folder, max(3, runs // 3)), floor)
+    report("git grep -l", measure(["git", "grep", "-l", "-F", "docker"], folder, runs), floor)
+    if shutil.which("rg"):
+        report("rg -l", measure(["rg", "-l", "-F", "docker", "."], folder, runs), floor)
+
+
+def warm(folder):
+    """Print p50 and p95 of searches in one process."""
+    index, times = open_index(folder), []
+    for number in range(60):
+        query = QUERIES[number % 3]
+        started = time.perf_counter()
+        store = SearchStore(index, os.path.join(folder, ".memx"))
+        search(SearchRequest(query), [store], config=Config(), now=NOW, viewer=Viewer())
+        times.append(1000 * (time.perf_counter() - started))
+    times.sort()
+    print(f"  warm search in one process: p50 {times[30]:.1f} ms, p95 {times[57]:.1f} ms")
+
+
+def changes(folder, paths):
+    """Print refreshes: one file, and a branch switch of 500 files there and back."""
+    open_index(folder).refresh()
+    with open(os.path.join(folder, paths[0]), "ab") as file:
+        file.write(b"Changed.\n")
+    timed("refresh after one change", lambda: open_index(folder).refresh())
+    git(folder, "checkout", "-q", "--", ".")
+    open_index(folder).refresh()
+    for branch in ("other", "main"):
+        timed(
+            f"git checkout {branch} (500 files)", lambda branch=branch: git(folder, "checkout", "-q", branch)
+        )
+        timed(f"refresh on {branch}", lambda: open_index(folder).refresh())
+
+
+def main():
+    """Measure each size in its own repository."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sizes", type=int, nargs="*", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--runs", type=int, default=21)
+    options = parser.parse_args()
+    for size in options.sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            print(f"\n{size} bullets")
+            paths = make_repository(folder, size)
+            timed("first build with embedding", lambda folder=folder: open_index(folder).rebuild())
+            timed("rebuild, vectors known", lambda folder=folder: open_index(folder).rebuild())
+            cold(folder, options.runs)
+            warm(folder)
+            changes(folder, paths)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"\npeak memory: this process (builds everything) {peak:.0f} MB, any cold search {child:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
