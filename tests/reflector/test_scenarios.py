@@ -76,8 +76,10 @@ LESSONS = (
     ),
     (
         "error_fix",
-        "Build fails with ERR_OSSL_EVP_UNSUPPORTED because Node 17 uses OpenSSL 3; set "
-        "NODE_OPTIONS=--openssl-legacy-provider",
+        (
+            "Build fails with ERR_OSSL_EVP_UNSUPPORTED because Node 17 uses OpenSSL 3; set "
+            "NODE_OPTIONS=--openssl-legacy-provider"
+        ),
     ),
     ("error_fix", "TypeError：…… → 原来需要类型断言"),
     ("error_fix", "启动报错 EADDRINUSE，原因是 8080 端口被占用，改成 18080 解决"),
