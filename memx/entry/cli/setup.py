@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memx.entry.cli.command import Command, flag
 from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError
+from memx.escape import show_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,11 +46,20 @@ def run_trust(invocation: Invocation, *, yes: bool) -> int:
     return EXIT_OK
 
 
-def run_doctor(invocation: Invocation) -> int:
+def _one_line(text: str) -> str:
+    """Return text from the repository so that it cannot pass for a line of its own."""
+    return show_controls(text.replace("\n", "\\n"))
+
+
+def run_doctor(invocation: Invocation, *, llm: bool) -> int:
     """Check everything that memx needs; exit 1 when something is wrong."""
     from memx.app.doctor import examine
 
     checks = examine(invocation.project)
+    if llm:
+        from memx.app.llm_check import check_llm
+
+        checks.append(check_llm(invocation.project))
     document = {
         "checks": [
             {"name": check.name, "ok": check.is_ok, "detail": check.detail, "hint": check.hint}
@@ -57,7 +67,7 @@ def run_doctor(invocation: Invocation) -> int:
         ]
     }
     lines = (
-        f"{'ok  ' if check.is_ok else 'FAIL'}  {check.name:<14} {check.detail}"
+        f"{'ok  ' if check.is_ok else 'FAIL'}  {check.name:<14} {_one_line(check.detail)}"
         + (f"\n      hint: {check.hint}" if check.hint and not check.is_ok else "")
         for check in checks
     )
@@ -92,7 +102,12 @@ COMMANDS = (
         run_trust,
         (flag("yes", "Do not ask.", short="-y"),),
     ),
-    Command("doctor", "Check the store, git, hooks, index and model.", run_doctor),
+    Command(
+        "doctor",
+        "Check the store, git, hooks, index and model.",
+        run_doctor,
+        (flag("llm", "Ask the configured LLM one tiny thing too."),),
+    ),
     Command(
         "reindex",
         "Bring the index up to the files.",

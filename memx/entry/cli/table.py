@@ -34,6 +34,7 @@ MODULES = {
     "restore": "forget",
     "fold": "forget",
     "maintain": "maintain",
+    "stats": "stats",
     "sync": "sync",
     "useful": "feedback",
     "wrong": "feedback",
