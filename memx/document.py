@@ -56,6 +56,7 @@ FIELD_KINDS = {
     "merged_from": "set",
     "supersedes": "set",
     "conflicts_with": "set",
+    "compatible_with": "set",
     "disputed": "time",
     "disputed_because": "text",
 }

@@ -50,6 +50,8 @@ class Bullet:
     merged_from: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
     conflicts_with: tuple[str, ...] = ()
+    compatible_with: tuple[str, ...] = ()
+    """Bullets that a person has judged to hold beside this one: neither merged nor called a conflict again."""
     author: str = ""
     lang: str = ""
     disputed: float | None = None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memx.curator.tokens import Analysis
     from memx.model import Bullet
 
-_UNIONS = ("tags", "tools", "entities", "anchors", "supersedes", "conflicts_with")
+_UNIONS = ("tags", "tools", "entities", "anchors", "supersedes", "conflicts_with", "compatible_with")
 _SENTENCE = re.compile(r"[^。！？!?\n.]*(?:[.](?!\s|$)[^。！？!?\n.]*)*(?:[。！？!?]+|[.](?=\s|$)|\n+|$)\s*")
 _FACT = re.compile(
     r"`[^`\n]+`|[A-Za-z0-9_$@#%./\\:\-]*\d[A-Za-z0-9_$@%./\\:\-]*|[A-Za-z_$][\w$]*(?:[_./:\\-][\w$]+)+",

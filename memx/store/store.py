@@ -75,7 +75,7 @@ class Store(StoreReader):
         change; a file that does not parse is not overwritten. An empty id becomes the hash of the
         redacted text.
         """
-        bullet = self._prepare(bullet)
+        bullet = self.prepare(bullet)
         with self._lock:
             target = path
             if target is None:
@@ -86,7 +86,7 @@ class Store(StoreReader):
             present = self.parse(data, target).bullet
             if present.id != bullet.id:
                 raise StoreError(f"the file holds another bullet, {present.id}", path=target)
-            return self._edit_file(target, data, present, _differences(present, bullet))
+            return self._edit_file(target, data, present, differences(present, bullet))
 
     def add(self, bullet: Bullet) -> tuple[StoredBullet, bool]:
         """Write a bullet unless its id is here or archived; return the one here and whether it is new."""
@@ -94,7 +94,7 @@ class Store(StoreReader):
 
     def add_many(self, bullets: Iterable[Bullet]) -> list[tuple[StoredBullet, bool]]:
         """Add bullets under one lock, listing the store once; see `add`."""
-        prepared = [self._prepare(bullet) for bullet in bullets]
+        prepared = [self.prepare(bullet) for bullet in bullets]
         added: list[tuple[StoredBullet, bool]] = []
         with self._lock:
             by_id = self._paths_by_id()
@@ -154,6 +154,52 @@ class Store(StoreReader):
     def restore(self, reference: str) -> StoredBullet:
         """Move a bullet from the archive back to its section."""
         return self._relocate(reference, LIVE_FOLDER, None)
+
+    def prepare(self, bullet: Bullet) -> Bullet:
+        """Return a bullet as a write would store it: redacted, validated, with an id. Nothing is written."""
+        self._refuse_read_only()
+        bullet = redact_bullet(bullet, self._sanitizer)
+        if not bullet.id:
+            bullet = replace(bullet, id=bullet_id(bullet.text))
+        validate_bullet(bullet)
+        return bullet
+
+    def keep_aside(self, data: bytes, path: str) -> str:
+        """Put bytes that the store holds, or is about to, at a path below the archive, unchanged; return the path.
+
+        Never over other bytes: where the name is taken the new one gets a digest.
+        """
+        self._refuse_read_only()
+        with self._lock:
+            if os.path.lexists(resolve_inside(self.root, path)):
+                if self.read_bytes(path) == data:
+                    return path
+                path = _with_digest(path, data)
+            self._write_bytes(data, path)
+            return path
+
+    def put_back(self, data: bytes, path: str) -> StoredBullet:
+        """Write the bytes that a bullet's file had before, exactly; raise FrontMatterError when they do not parse."""
+        self._refuse_read_only()
+        with self._lock:
+            stored = self.parse(data, path)
+            self._write_bytes(data, path)
+            return stored
+
+    def discard(self, path: str) -> None:
+        """Delete what `keep_aside` wrote; no error when it is gone."""
+        self._refuse_read_only()
+        with self._lock, suppress(FileNotFoundError):
+            os.unlink(resolve_inside(self.root, path))
+            self._settle([path])
+
+    def _write_bytes(self, data: bytes, path: str) -> None:
+        full = resolve_inside(self.root, path)
+        try:
+            write_atomically(full, data)
+        except OSError as error:
+            raise StoreError(f"cannot write the file ({error.strerror})", path=path) from error
+        self._settle([path])
 
     def move(self, reference: str, section: str) -> StoredBullet:
         """Give a bullet another section and move its file there; the name stays."""
@@ -239,15 +285,6 @@ class Store(StoreReader):
     def lint_bytes(self, data: bytes, path: str) -> list[Problem]:
         """Return what is wrong in one file's bytes, as they are in the work tree or staged."""
         return lint_bytes(data, path, self._sanitizer)
-
-    def _prepare(self, bullet: Bullet) -> Bullet:
-        """Redact and validate."""
-        self._refuse_read_only()
-        bullet = redact_bullet(bullet, self._sanitizer)
-        if not bullet.id:
-            bullet = replace(bullet, id=bullet_id(bullet.text))
-        validate_bullet(bullet)
-        return bullet
 
     def _edit_file(self, path: str, data: bytes, bullet: Bullet, changes: dict[str, object]) -> StoredBullet:
         """Apply redacted changes to a file; the caller holds the lock."""
@@ -374,6 +411,15 @@ class Store(StoreReader):
             raise StoreError(f"the store {self.name} is read-only", path=self.root)
 
 
+def _with_digest(path: str, data: bytes) -> str:
+    """Return another name for the same id: the digest goes before the part that names it."""
+    from hashlib import sha256
+
+    head, dash, tail = path.rpartition("-")
+    digest = sha256(data).hexdigest()[:8]
+    return f"{head}.{digest}{dash}{tail}" if dash else f"{path}.{digest}"
+
+
 def _with_recalls(data: bytes, path: str, count: int, recalls: Recalls) -> bytes:
     changes: dict[str, object] = {"recall_count": count}
     if recalls.last is not None:
@@ -381,7 +427,7 @@ def _with_recalls(data: bytes, path: str, count: int, recalls: Recalls) -> bytes
     return edit_bullet(data, changes, path=path)
 
 
-def _differences(present: Bullet, wanted: Bullet) -> dict[str, object]:
+def differences(present: Bullet, wanted: Bullet) -> dict[str, object]:
     """Return the fields that an overwrite changes; an order of items is no difference."""
     changes: dict[str, object] = {}
     for key in ("text", *FIELD_KINDS):

@@ -22,7 +22,8 @@ def validate_bullet(bullet: Bullet) -> None:
         parse_scope(bullet.scope)
     except ValueError as error:
         raise StoreError(f"scope: {error}") from error
-    for identifier in (bullet.id, *bullet.merged_from, *bullet.supersedes, *bullet.conflicts_with):
+    others = (*bullet.merged_from, *bullet.supersedes, *bullet.conflicts_with, *bullet.compatible_with)
+    for identifier in (bullet.id, *others):
         if not is_safe_id(identifier):
             shown = identifier.encode("ascii", "backslashreplace").decode()
             raise UnsafePathError("this is not an id", path=shown)
