@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Hooks belong to what a person does by hand; a checkout hook would distil, build or ask.
 _NO_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
+# A section that went to the archive whole looks like a renamed folder, and git would take new bullets along.
+_NO_FOLDER_RENAMES = ("-c", "merge.directoryRenames=false")
 
 
 def check_branch(repo: Repository, branch: str) -> str:
@@ -38,10 +40,10 @@ def add_tree(repo: Repository, path: str, start: str, head: str) -> None:
     run_in(repo, [*_NO_HOOKS, "worktree", "add", "--quiet", "--detach", path, chosen])
     if chosen == start and base != head:
         try:
-            run_git([*_NO_HOOKS, "merge", "--quiet", "--no-edit", head], cwd=path)
+            run_git([*_NO_HOOKS, *_NO_FOLDER_RENAMES, "merge", "--quiet", "--no-edit", head], cwd=path)
         except GitError as error:
             hint = "merge or delete the branch first"
-            raise GitError("the branch and HEAD cannot be merged by themselves", hint=hint) from error
+            raise GitError(f"the branch and HEAD cannot be merged: {error}", hint=hint) from error
 
 
 def remove_tree(repo: Repository, path: str) -> None:
