@@ -29,6 +29,10 @@ def recall(project: Project, request: SearchRequest, *, is_counted: bool = True)
     Each store's own journal counts its hits. Raises StoreError where there is
     no store at all and UsageError for a blank query.
     """
+    if request.rev:
+        from memx.app.revision import search_revision
+
+        return search_revision(project, request)
     places = find_stores(project)
     opened, vector_problem, failures = _open(project, places, fresh=request.fresh)
     scopes = {scope for store in opened if store.snapshot is not None for scope in store.snapshot.scopes}

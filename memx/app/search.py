@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memx.generator.generator import Engines, Ranking, Scored
     from memx.generator.vector import VectorSearcher
     from memx.index.analysis import Analyser
+    from memx.index.fixed import FixedIndex
     from memx.index.index import Index
     from memx.index.packed import PackedBullet
     from memx.index.snapshot import Snapshot
@@ -57,7 +58,7 @@ class SearchStore:
     `snapshot`: one that the caller has taken already, so that files are not checked twice.
     """
 
-    index: Index
+    index: Index | FixedIndex
     root: str
     counts: Counts | None = None
     snapshot: Snapshot | None = None
@@ -76,7 +77,7 @@ class SearchAnswer:
     degraded: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     tokens: int = 0
-    check_due: tuple[Index, ...] = ()
+    check_due: tuple[Index | FixedIndex, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document (design: section 5)."""
@@ -336,7 +337,7 @@ class Searching:
         return (*sorted(missing), *problems)
 
 
-def make_vector_searcher(indexes: Sequence[Index]) -> VectorSearcher | None:
+def make_vector_searcher(indexes: Sequence[Index | FixedIndex]) -> VectorSearcher | None:
     """Return the searcher over the vectors of all indexes; None when none has vectors."""
     found = [index.vectors for index in indexes if index.vectors is not None]
     if not found:

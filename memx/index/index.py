@@ -154,7 +154,7 @@ class Index:
 
     def _overlaid(self, lexical: LexicalIndex, head: Head, changes: Changes) -> Snapshot:
         scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
-        overlay = self._in_memory(changes.bullets)
+        overlay = _in_memory(changes.bullets)
         return Snapshot(
             lexical,
             tuple(sorted(scopes)),
@@ -166,19 +166,7 @@ class Index:
 
     def _from_files(self) -> Snapshot:
         changes = self._changes(None, None)
-        scopes = tuple(sorted({bullet.scope for bullet in changes.bullets}))
-        index = self._in_memory(changes.bullets)
-        return Snapshot(index, scopes, changes.problems, check_due=True, degraded=_why_not_tantivy())
-
-    def _in_memory(self, bullets: tuple[PackedBullet, ...]) -> LexicalIndex | LinearIndex:
-        if len(bullets) <= OVERLAY_LIMIT:
-            return LinearIndex(bullets)
-        try:
-            index: LexicalIndex = _load_lexical().LexicalIndex.in_memory()
-            index.apply(bullets, bulk=True)
-        except IndexUnavailableError:
-            return LinearIndex(bullets)
-        return index
+        return make_snapshot(changes.bullets, changes.problems, check_due=True)
 
     # Writing
 
@@ -385,6 +373,26 @@ def _load_lexical() -> Any:
     except ImportError as error:
         raise IndexUnavailableError(f"tantivy cannot be loaded: {error}") from error
     return lexical
+
+
+def make_snapshot(
+    bullets: tuple[PackedBullet, ...], problems: tuple[Problem, ...], *, check_due: bool = False
+) -> Snapshot:
+    """Return a snapshot of bullets in memory."""
+    scopes = tuple(sorted({bullet.scope for bullet in bullets}))
+    index = _in_memory(bullets)
+    return Snapshot(index, scopes, problems, check_due=check_due, degraded=_why_not_tantivy())
+
+
+def _in_memory(bullets: tuple[PackedBullet, ...]) -> LexicalIndex | LinearIndex:
+    if len(bullets) <= OVERLAY_LIMIT:
+        return LinearIndex(bullets)
+    try:
+        index: LexicalIndex = _load_lexical().LexicalIndex.in_memory()
+        index.apply(bullets, bulk=True)
+    except IndexUnavailableError:
+        return LinearIndex(bullets)
+    return index
 
 
 def _why_not_tantivy() -> str:
