@@ -8,6 +8,7 @@ from memx.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memx.app.curate import Pair
     from memx.app.project import Project
     from memx.model import StoredBullet
     from memx.store.store import Store
@@ -50,6 +51,10 @@ class Added:
     reason: str = ""
     elsewhere: tuple[str, ...] = ()
     """Bullets of other stores that say the same or the contrary, as `STORE:ID`."""
+    similar: tuple[str, ...] = ()
+    """Bullets that say the same in another language or scope: merged only on request."""
+    pairs: tuple[Pair, ...] = ()
+    """Every bullet that was compared, with the verdict."""
 
 
 def add(project: Project, draft: Draft) -> Added:
@@ -57,25 +62,39 @@ def add(project: Project, draft: Draft) -> Added:
 
     It is compared with all visible stores and written to one.
     """
-    from memx.app.curate import compare_with_store, matches_elsewhere, merge_into
+    from memx.app.curate import compare_with_store, mark, matches_elsewhere
 
     store = project.store
     bullet = complete(project, draft)
     known = _holder(store, bullet.id)
     if known is not None:
-        return _again(project, bullet, known.path)
+        return _again(project, bullet, known)
     comparison = compare_with_store(project, bullet)
     elsewhere = matches_elsewhere(project, bullet)
+    seen = (elsewhere, comparison.similar, comparison.pairs)
     if comparison.merge_with is not None:
-        merged = merge_into(project, comparison.merge_with, bullet)
-        return Added(MERGED, merged.bullet.id, merged.path, (), comparison.reason, elsewhere)
+        merged = _merge(project, comparison.merge_with, bullet)
+        if merged is not None:
+            return Added(MERGED, merged.bullet.id, merged.path, (), comparison.reason, *seen)
     bullet = replace(bullet, conflicts_with=comparison.conflicts)
     stored, is_new = store.add(bullet)
     if not is_new:
-        return Added(UNCHANGED, stored.bullet.id, stored.path)
+        # Another process was quicker with the same text.
+        return _again(project, bullet, stored)
+    if comparison.conflicts:
+        mark(project, bullet.id, comparison.conflicts)
     action = FLAGGED if comparison.conflicts else WRITTEN
     conflicts = comparison.conflicts
-    return Added(action, stored.bullet.id, stored.path, conflicts, comparison.reason, elsewhere)
+    return Added(action, stored.bullet.id, stored.path, conflicts, comparison.reason, *seen)
+
+
+def _merge(project: Project, target: StoredBullet, bullet: Bullet) -> StoredBullet | None:
+    """Merge, or return None when another process has moved or removed the target meanwhile."""
+    from memx.app.merging import merge_into
+
+    if project.store.read_or_none(target.path) is None:
+        return None
+    return merge_into(project, target, bullet)
 
 
 def _holder(store: Store, identifier: str) -> StoredBullet | None:
@@ -87,19 +106,25 @@ def _holder(store: Store, identifier: str) -> StoredBullet | None:
     return None
 
 
-def _again(project: Project, bullet: Bullet, path: str) -> Added:
-    """Add what a repeated lesson says more about itself: a tag, a tool, an anchor."""
-    stored = project.store.read(path)
-    changes: dict[str, object] = {}
-    for name in ("tags", "tools", "entities", "anchors"):
-        union = tuple(sorted({*getattr(stored.bullet, name), *getattr(bullet, name)}))
-        if union != getattr(stored.bullet, name):
-            changes[name] = union
-    if not changes:
-        return Added(UNCHANGED, stored.bullet.id, path, (), "the same lesson is here already")
-    project.store.edit(path, changes)
-    reason = f"the same lesson is here already; added {', '.join(changes)}"
-    return Added(MERGED, stored.bullet.id, path, (), reason)
+def _again(project: Project, bullet: Bullet, known: StoredBullet) -> Added:
+    """Add what a repeated lesson says more about itself: a tag, a tool, an anchor.
+
+    Where the lesson was absorbed by another bullet, that one gets it.
+    """
+    from memx.app.merging import take_more
+
+    store = project.store
+    reason = "the same lesson is here already"
+    if known.archived:
+        absorbing = next((s for s in store.scan()[0] if bullet.id in s.bullet.merged_from), None)
+        if absorbing is not None:
+            known, reason = absorbing, f"the same lesson was merged into {absorbing.bullet.id}"
+    stored = take_more(store, known.path, bullet)
+    names = ("tags", "tools", "entities", "anchors")
+    more = [name for name in names if getattr(stored.bullet, name) != getattr(known.bullet, name)]
+    if not more:
+        return Added(UNCHANGED, stored.bullet.id, stored.path, (), reason)
+    return Added(MERGED, stored.bullet.id, stored.path, (), f"{reason}; added {', '.join(more)}")
 
 
 def complete(project: Project, draft: Draft) -> Bullet:

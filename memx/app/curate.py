@@ -1,51 +1,74 @@
-"""A new lesson against the store: vectors nominate, the Curator decides."""
+"""A lesson against the store: vectors nominate, the Curator decides; every write of a text comes through here."""
 
 from __future__ import annotations
 
-from memx.errors import IndexUnavailableError, MemxError, ModelUnavailableError
+from memx.errors import IndexUnavailableError, MemxError, ModelUnavailableError, StoreError
 from memx.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memx.app.project import Project
     from memx.curator.judge import Verdict
+    from memx.index.packed import PackedBullet
+    from memx.index.vectors import Vectors
     from memx.model import Bullet, Candidate, StoredBullet
 
 NOMINATE_COSINE = 0.35
 """Below this the Curator need not look: the calibration keeps 99 % of duplicates above 0.4."""
 NOMINATE_LIMIT = 30
-SUPERSEDING_FIELDS = ("tags", "tools", "entities", "anchors")
-
-
-@record
-class Comparison:
-    """What the Curator says of a new lesson: the bullet to merge it with, if any, and those it conflicts with."""
-
-    merge_with: StoredBullet | None = None
-    conflicts: tuple[str, ...] = ()
-    reason: str = ""
+_SCAN_FACTOR = 4
+"""The vector file also holds the texts of other branches and earlier wordings, so more rows are read than wanted."""
 
 
 @record
 class Pair:
-    """A stored bullet near a new lesson, and the verdict."""
+    """A stored bullet near a lesson, the verdict, and why the two are not merged although the Curator would."""
 
     stored: StoredBullet
     verdict: Verdict
+    kept_apart: str = ""
+
+    @property
+    def is_merge(self) -> bool:
+        """Whether the two may be merged without being asked."""
+        return self.verdict.action == "merge" and not self.kept_apart
+
+    @property
+    def is_conflict(self) -> bool:
+        """Whether a person has to look."""
+        return self.verdict.action == "conflict" and not self.kept_apart
 
 
-def compare_with_store(project: Project, bullet: Bullet) -> Comparison:
-    """Judge a new lesson against its neighbours; a conflict is reported whatever else was found."""
-    pairs = judge_neighbours(project, bullet)
-    conflicts = tuple(pair.stored.bullet.id for pair in pairs if pair.verdict.action == "conflict")
-    merges = [pair for pair in pairs if pair.verdict.action == "merge"]
+@record
+class Comparison:
+    """What the Curator says of a lesson: the bullet to merge it with, if any, and those it conflicts with.
+
+    similar: the same lesson in another language or scope; it is shown and merged only on request.
+    """
+
+    merge_with: StoredBullet | None = None
+    conflicts: tuple[str, ...] = ()
+    reason: str = ""
+    similar: tuple[str, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+
+
+def compare_with_store(project: Project, bullet: Bullet, *, path: str = "") -> Comparison:
+    """Judge a lesson against its neighbours; a conflict is reported whatever else was found.
+
+    `path` is where the lesson lies already, empty when it is new.
+    """
+    pairs = tuple(pair for pair in judge_neighbours(project, bullet) if pair.stored.path != path)
+    conflicts = [pair for pair in pairs if pair.is_conflict]
+    merges = [pair for pair in pairs if pair.is_merge]
+    similar = tuple(p.stored.bullet.id for p in pairs if p.verdict.action == "merge" and p.kept_apart)
     if merges and not conflicts:
         best = max(merges, key=lambda pair: (pair.verdict.similarity, pair.stored.bullet.id))
-        return Comparison(best.stored, (), best.verdict.reason)
-    reasons = [pair.verdict.reason for pair in pairs if pair.stored.bullet.id in conflicts]
-    return Comparison(None, conflicts, reasons[0] if reasons else "")
+        return Comparison(best.stored, (), best.verdict.reason, similar, pairs)
+    reason = conflicts[0].verdict.reason if conflicts else ""
+    return Comparison(None, tuple(pair.stored.bullet.id for pair in conflicts), reason, similar, pairs)
 
 
 def matches_elsewhere(project: Project, bullet: Bullet) -> tuple[str, ...]:
@@ -70,18 +93,34 @@ def matches_elsewhere(project: Project, bullet: Bullet) -> tuple[str, ...]:
 
 
 def judge_neighbours(project: Project, bullet: Bullet) -> list[Pair]:
-    """Return the bullets near a new lesson with the Curator's verdicts, nearest first."""
+    """Return the bullets near a lesson with the Curator's verdicts, nearest first."""
     from memx.curator.judge import judge
 
     config = project.config.curator
     return [
-        Pair(stored, judge(stored.bullet, bullet, cosine, config))
+        Pair(stored, judge(stored.bullet, bullet, cosine, config), reason_apart(stored.bullet, bullet))
         for stored, cosine in neighbours(project, bullet)
     ]
 
 
+def reason_apart(a: Bullet, b: Bullet) -> str:
+    """Return why two bullets are not merged by themselves even if they say the same; empty when they may be."""
+    from memx.curator.tokens import detect_language
+
+    if a.id in b.supersedes or b.id in a.supersedes:
+        return "one supersedes the other"
+    if a.id in b.compatible_with or b.id in a.compatible_with:
+        return "somebody judged that both hold"
+    if a.scope != b.scope:
+        return f"scopes differ: {a.scope}, {b.scope}"
+    languages = detect_language(a.text), detect_language(b.text)
+    if languages[0] != languages[1]:
+        return f"languages differ: {languages[0]}, {languages[1]}"
+    return ""
+
+
 def neighbours(project: Project, bullet: Bullet) -> list[tuple[StoredBullet, float]]:
-    """Return live bullets with their cosine to the new one, nearest first.
+    """Return live bullets with their cosine to a lesson, nearest first.
 
     Without a model every bullet is compared, with cosine 0: slower, and facts
     still decide.
@@ -91,10 +130,12 @@ def neighbours(project: Project, bullet: Bullet) -> list[tuple[StoredBullet, flo
         near = _near_by_vectors(project, bullet)
     except (ModelUnavailableError, IndexUnavailableError):
         return [(stored, 0.0) for stored in store.scan()[0]]
-    return [(store.read(path), cosine) for path, cosine in near]
+    found = [(store.read_or_none(path), cosine) for path, cosine in near]
+    return [(stored, cosine) for stored, cosine in found if stored is not None]
 
 
 def _near_by_vectors(project: Project, bullet: Bullet) -> list[tuple[str, float]]:
+    """Return (path, cosine); the index is brought up to the files, so that what was added a moment ago counts."""
     from memx.app.index import open_index
     from memx.index.dense.text import embedding_text
 
@@ -102,37 +143,104 @@ def _near_by_vectors(project: Project, bullet: Bullet) -> list[tuple[str, float]
     vectors = index.vectors
     if vectors is None:
         raise ModelUnavailableError(problem)
-    live = {
-        packed.vector_key: packed for packed in index.snapshot(fresh=True).everything() if not packed.archived
-    }
-    vectors.ensure(live.values())
     query = vectors.embedder.embed(embedding_text(bullet))
-    hits = vectors.store.scan(query, NOMINATE_LIMIT, live.__contains__)
-    return [(live[key].path, cosine) for key, cosine in hits if cosine >= NOMINATE_COSINE]
+    snapshot = index.snapshot(fresh=True)
+    if snapshot.check_due:
+        # Another process writes the index: some bullets may have no vector yet.
+        live = [packed for packed in snapshot.everything() if not packed.archived]
+        vectors.ensure(live)
+        return _nearest(vectors, query, live, NOMINATE_LIMIT)
+    wanted = NOMINATE_LIMIT
+    while True:
+        keys = dict(vectors.store.scan(query, wanted))
+        live = [packed for packed in snapshot.with_keys(list(keys)) if not packed.archived]
+        found = sorted(((p.path, keys[p.vector_key]) for p in live), key=lambda near: (-near[1], near[0]))
+        is_done = len(found) >= NOMINATE_LIMIT or len(keys) < wanted
+        if is_done or min(keys.values(), default=0.0) < NOMINATE_COSINE:
+            return [near for near in found[:NOMINATE_LIMIT] if near[1] >= NOMINATE_COSINE]
+        wanted *= _SCAN_FACTOR
 
 
-def merge_into(project: Project, target: StoredBullet, incoming: Bullet) -> StoredBullet:
-    """Merge a lesson into a stored bullet; what came in is kept whole in the archive first.
+def _nearest(
+    vectors: Vectors, query: bytes | None, live: Sequence[PackedBullet], limit: int
+) -> list[tuple[str, float]]:
+    paths: dict[bytes, list[str]] = {}
+    for packed in live:
+        paths.setdefault(packed.vector_key, []).append(packed.path)
+    hits = vectors.store.scan(query, limit, paths.__contains__)
+    return [(path, cosine) for key, cosine in hits if cosine >= NOMINATE_COSINE for path in paths[key]]
 
-    A crash after the first write leaves both texts in the store.
+
+@record
+class Settled:
+    """What became of a text that stands in the store already: the bullet that holds it now."""
+
+    stored: StoredBullet
+    comparison: Comparison
+    is_merged: bool = False
+
+
+def settle_text(project: Project, stored: StoredBullet) -> Settled:
+    """Take a bullet whose text a person wrote or changed through the Curator.
+
+    It is merged into a bullet that says the same, marked when it conflicts, and
+    loses the marks of conflicts that are no more.
     """
-    from memx.store.codec import format_bullet
-    from memx.store.naming import bullet_path
+    from memx.app.merging import merge_into
 
+    comparison = compare_with_store(project, stored.bullet, path=stored.path)
+    gone = _ended_conflicts(project, stored, comparison)
+    if gone:
+        unmark(project, stored.bullet.id, gone)
+        stored = project.store.read(stored.path)
+    if comparison.merge_with is not None:
+        merged = merge_into(project, comparison.merge_with, stored.bullet, stored.path)
+        return Settled(merged, comparison, is_merged=True)
+    if comparison.conflicts:
+        mark(project, stored.bullet.id, comparison.conflicts)
+        stored = project.store.read(stored.path)
+    return Settled(stored, comparison)
+
+
+def _ended_conflicts(project: Project, stored: StoredBullet, comparison: Comparison) -> list[str]:
+    marked = set(stored.bullet.conflicts_with)
+    if not marked:
+        return []
+    others = [other for other in project.store.with_ids(marked) if not other.archived]
+    verdicts = compare_texts(project, [(stored.bullet.text, other.bullet.text) for other in others])
+    return [
+        other.bullet.id
+        for other, verdict in zip(others, verdicts, strict=True)
+        if verdict.action != "conflict" and other.bullet.id not in comparison.conflicts
+    ]
+
+
+def mark(project: Project, identifier: str, others: Sequence[str]) -> None:
+    """Mark a conflict on both sides; a side that cannot be edited is marked by the other alone."""
+    _edit_marks(project, identifier, others, lambda marks, more: marks | more)
+
+
+def unmark(project: Project, identifier: str, others: Sequence[str]) -> None:
+    """Remove the marks of conflicts on both sides."""
+    _edit_marks(project, identifier, others, lambda marks, fewer: marks - fewer)
+
+
+def _edit_marks(
+    project: Project,
+    identifier: str,
+    others: Sequence[str],
+    change: Callable[[set[str], set[str]], set[str]],
+) -> None:
     store = project.store
-    kept = target.bullet
-    if incoming.id != kept.id:
-        archived = "archive/" + bullet_path(incoming).partition("/")[2]
-        store.replace_document(archived, format_bullet(incoming))
-    changes: dict[str, object] = {
-        name: tuple(sorted({*getattr(kept, name), *getattr(incoming, name)}))
-        for name in SUPERSEDING_FIELDS
-        if set(getattr(incoming, name)) - set(getattr(kept, name))
-    }
-    changes["merged_from"] = tuple(sorted({*kept.merged_from, incoming.id}))
-    if incoming.score > kept.score:
-        changes |= {"text": incoming.text, "score": incoming.score}
-    return store.edit(target.path, changes)
+    for stored in store.with_ids({identifier, *others}):
+        bullet = stored.bullet
+        concerned = set(others) if bullet.id == identifier else {identifier}
+        marks = change(set(bullet.conflicts_with), concerned) - {bullet.id}
+        if marks != set(bullet.conflicts_with):
+            try:
+                store.edit(stored.path, {"conflicts_with": tuple(sorted(marks))})
+            except StoreError:
+                continue
 
 
 @record
@@ -146,6 +254,7 @@ class Merged:
 def merge_candidate(project: Project, candidate: Candidate, reference: str) -> Merged:
     """Merge a candidate into the bullet that a reviewer named."""
     from memx.app.add import complete
+    from memx.app.merging import merge_into
     from memx.app.review import ACCEPTED, draft_of
 
     target = project.store.find(reference)
