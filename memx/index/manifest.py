@@ -52,7 +52,7 @@ class Head:
 def current_generation(cache_dir: str) -> str | None:
     """Return the folder of the generation in use, None when there is none."""
     try:
-        with open(os.path.join(cache_dir, CURRENT), encoding="ascii") as file:
+        with open(os.path.join(cache_dir, CURRENT), encoding="utf-8") as file:
             name = file.read(64).strip()
     except (OSError, ValueError):
         return None
