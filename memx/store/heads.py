@@ -74,7 +74,7 @@ _CANONICAL = re.compile(
     + _IDS
     + rb"(?:conflicts_with"
     + _IDS
-    + rb"---\n([^\0\r]*\S[^\0\r]*?)\n?\Z"
+    + rb"---\n([^\0\r]+)\Z"
 )
 
 _FILE_LIMIT_BYTES = 64 * 1024
@@ -87,9 +87,9 @@ def read_head(data: bytes, path: str) -> Head | None:
         return None
     name, title, kind, count, pin, life, created, updated, accepted, text = match.groups()
     try:
-        body = text.decode()
+        body = text.decode().removesuffix("\n")
         begun = _time(created)
-        if body.isspace():
+        if not body or body.isspace():
             return None
         return Head(
             name.decode(),

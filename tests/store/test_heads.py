@@ -1,0 +1,98 @@
+"""What decay reads of a file is what the reader reads."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memx.errors import StoreError
+from memx.model import SECTIONS, TYPES, Bullet, StoredBullet
+from memx.store.codec import format_bullet, parse_bullet
+from memx.store.heads import Head, head_of, read_head
+
+CANONICAL = Bullet(
+    id="a123456789",
+    text="Set MAX_POOL_SIZE to 50.\n\n- or not: 10 # is too few",
+    type="pitfall",
+    score=82,
+    recall_count=6,
+    title="The pool",
+    tags=("redis",),
+    entities=("MAX_POOL_SIZE", "foo.bar()"),
+    created=1.7e9,
+    updated=1.7e9,
+    accepted=1.75e9,
+    pinned=True,
+    half_life_days=90.0,
+    source="commit 4f2c1e9b7d3a5c8e6f1029384756aabbccddeeff",
+)
+
+
+def by_reader(data: bytes) -> Head | None:
+    """Return the head through the whole reader, None for a file that does not parse."""
+    try:
+        return head_of(StoredBullet(parse_bullet(data, path="bullets/general/x.md"), "x.md"))
+    except StoreError:
+        return None
+
+
+def test_canonical_file_needs_no_reader() -> None:
+    """The expression takes what memx writes, or it would be of no use."""
+    assert read_head(format_bullet(CANONICAL), "x.md") == by_reader(format_bullet(CANONICAL))
+    assert read_head(format_bullet(CANONICAL), "x.md") is not None
+
+
+words = st.text(st.sampled_from("ab Zé:#-~'\"\\[]{}|>&*!%@`,?.()_/\u200b\u3000null0123"), max_size=12)
+sets = st.lists(words, max_size=3).map(lambda items: tuple(sorted(set(filter(None, items)))))
+times = st.none() | st.integers(0, 4_000_000_000).map(float)
+bullets = st.builds(
+    Bullet,
+    id=st.just("a123456789"),
+    text=st.text(min_size=1, max_size=40) | words.filter(bool),
+    section=st.sampled_from(SECTIONS),
+    type=st.sampled_from(TYPES),
+    score=st.integers(0, 100),
+    recall_count=st.integers(0, 99_999),
+    title=words,
+    tags=sets,
+    anchors=sets,
+    created=times,
+    updated=times,
+    accepted=times,
+    source=words,
+    author=words,
+    pinned=st.booleans(),
+    half_life_days=st.none() | st.integers(1, 9999).map(float),
+    merged_from=st.just(()) | st.just(("b123456789",)),
+    disputed=times,
+)
+
+
+@given(bullets)
+@settings(max_examples=200, deadline=None)
+def test_what_the_expression_takes_reads_the_same(bullet: Bullet) -> None:
+    """Whatever the values, the expression agrees with the reader or says nothing."""
+    data = format_bullet(bullet)
+    head = read_head(data, "x.md")
+    assert head is None or head == by_reader(data)
+
+
+@given(
+    st.integers(0, 400),
+    st.sampled_from([b"\n", b" ", b":", b"#", b"\r", b"\0", b"\xff", b"0", b"---\n", b""]),
+)
+@settings(max_examples=300, deadline=None)
+def test_damaged_files_are_left_to_the_reader(place: int, damage: bytes) -> None:
+    """A byte changed anywhere: the same answer as the reader's, or none."""
+    data = format_bullet(CANONICAL)
+    damaged = data[:place] + damage + data[place + 1 :]
+    head = read_head(damaged, "x.md")
+    assert head is None or head == by_reader(damaged)
+
+
+@pytest.mark.parametrize("text", ["<<<<<<< ours", "\u3000", " \n "])
+def test_body_that_is_none_is_left_to_the_reader(text: str) -> None:
+    """Conflict markers and blank texts are the reader's to report."""
+    data = format_bullet(CANONICAL).split(b"---\n")
+    assert read_head(b"---\n" + data[1] + b"---\n" + text.encode() + b"\n", "x.md") is None
