@@ -121,7 +121,7 @@ class LlmRun:
         batches = list(batches_of(sent, self._config.batch_size, self._config.context_tokens))
         if self.is_dry:
             for batch in batches if not self._has_extracted else ():
-                self._expect(prompt_of(batch, self._sanitize), len(batch))
+                self._expect(prompt_of(batch, self._sanitize))
             return outcomes + [Outcome(candidate) for candidate in sent]
         caller = self._caller
         if caller is None:
@@ -149,7 +149,7 @@ class LlmRun:
         if self.is_dry:
             self._has_extracted = True
             for chunk in chunks:
-                self._expect(chunk_prompt(chunk), 1)
+                self._expect(chunk_prompt(chunk))
             return rules
         caller = self._caller
         if caller is None:
@@ -236,15 +236,15 @@ class LlmRun:
     def _sanitize(self, text: str) -> str:
         return self._project.sanitizer.sanitize(text).text
 
-    def _expect(self, prompt: Prompt, items: int) -> None:
-        from memx.reflector.llm.tokens import ANSWER_TOKENS_PER_CANDIDATE, prompt_tokens
+    def _expect(self, prompt: Prompt) -> None:
+        from memx.reflector.llm.tokens import expected_answer, prompt_tokens
 
         e = self._estimate
         self._estimate = replace(
             e,
             calls=e.calls + 1,
             tokens_in=e.tokens_in + prompt_tokens(prompt),
-            tokens_out=e.tokens_out + items * ANSWER_TOKENS_PER_CANDIDATE,
+            tokens_out=e.tokens_out + expected_answer(prompt),
         )
 
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from memx.errors import LlmError
 from memx.reflector.llm.port import Answer, failure
-from memx.reflector.llm.tokens import estimate_tokens, prompt_tokens
+from memx.reflector.llm.tokens import estimate_tokens, expected_answer, prompt_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,8 +105,9 @@ class Caller:
     def _try_once(self, prompt: Prompt, estimate: int) -> Answer:
         if self._stopped:
             raise failure(self._stopped, final=True)
+        reserved = estimate + expected_answer(prompt)
         try:
-            self._budget.reserve(estimate)
+            self._budget.reserve(reserved)
         except LlmError as error:
             self._stopped = error.message
             raise
@@ -118,7 +119,7 @@ class Caller:
             raise
         with self._lock:
             self._failures = 0
-        self._budget.settle(estimate, answer.tokens_in + answer.tokens_out)
+        self._budget.settle(reserved, answer.tokens_in + answer.tokens_out)
         self._ledger.write(ANSWERED, answer.tokens_in, answer.tokens_out)
         return answer
 

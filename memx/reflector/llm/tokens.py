@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 CJK_CHARS_PER_TOKEN = 1.5
 OTHER_CHARS_PER_TOKEN = 4.0
-ANSWER_TOKENS_PER_CANDIDATE = 70
-"""What a judged and rewritten candidate takes in the answer: a lesson and some JSON around it."""
+LONGEST_ANSWER = 1500
+"""A whole session gives a handful of lessons, however long it is."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -25,3 +25,8 @@ def estimate_tokens(text: str) -> int:
 def prompt_tokens(prompt: Prompt) -> int:
     """Return the estimate of a whole prompt."""
     return estimate_tokens(prompt.system) + estimate_tokens(prompt.text)
+
+
+def expected_answer(prompt: Prompt) -> int:
+    """Return the estimate of an answer's tokens: about as many words as were sent, and some JSON around them."""
+    return min(estimate_tokens(prompt.text) + 20, LONGEST_ANSWER)
