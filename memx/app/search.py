@@ -8,7 +8,7 @@ from memx.decay import weight
 from memx.errors import IndexUnavailableError, UsageError
 from memx.generator.budget import fit
 from memx.generator.generator import Generator, default_engines
-from memx.generator.scopes import Viewer, scope_of, viewer_of
+from memx.generator.scopes import Viewer, is_visible, scope_of, viewer_of
 from memx.index.freshness import stat_file
 from memx.index.query import Filters
 from memx.model import SECTIONS, TYPES, Hit
@@ -219,6 +219,10 @@ class Searching:
             return snapshots, self._rank(snapshots)
         except IndexUnavailableError:
             snapshots = [store.index.recover() for store in self._stores]
+        try:
+            return snapshots, self._rank(snapshots)
+        except IndexUnavailableError as error:
+            snapshots = [store.index.linear(error.message) for store in self._stores]
             return snapshots, self._rank(snapshots)
 
     def ranking(self) -> Ranking:
@@ -233,8 +237,28 @@ class Searching:
         ]
 
     def _rank(self, snapshots: Sequence[Snapshot]) -> Ranking:
+        """Rank without superseded bullets, unless the archive was asked for too: they are history."""
         request = self._request
-        return self.generator(snapshots).rank(request.query, path=request.path, limit=request.max_results)
+        generator = self.generator(snapshots)
+        limit = wanted = request.max_results or self._config.generator.max_results
+        while True:
+            ranking = generator.rank(request.query, path=request.path, limit=wanted)
+            if request.archived:
+                return ranking
+            current = [s for s in ranking.hits if not self.is_superseded(s.bullet.id, snapshots)]
+            if len(current) == len(ranking.hits) or len(current) >= limit or len(ranking.hits) < wanted:
+                return replace(ranking, hits=tuple(current[:limit]))
+            wanted += len(ranking.hits) - len(current)
+
+    def is_superseded(self, identifier: str, snapshots: Sequence[Snapshot]) -> bool:
+        """Return whether a bullet that this viewer sees has taken the place of another."""
+        facet = f"supersedes:{identifier}"
+        return any(
+            not bullet.archived and is_visible(bullet.scope, self.viewer)
+            for snapshot in snapshots
+            if snapshot.count("facet", facet)
+            for bullet in snapshot.with_facet(facet)
+        )
 
     def generator(self, snapshots: Sequence[Snapshot]) -> Generator:
         """Return the generator for these snapshots."""
@@ -318,7 +342,7 @@ class Searching:
             created=bullet.created,
             archived=bullet.archived,
             conflicts_with=bullet.conflicts_with,
-            superseded=any(snapshot.count("facet", f"supersedes:{bullet.id}") for snapshot in snapshots),
+            superseded=self.is_superseded(bullet.id, snapshots),
             drifted=bullet.id in self._drifted,
         )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from memx.index.index import make_analyser, make_snapshot
+from memx.index.linear import LinearIndex
 from memx.index.packed import pack
+from memx.index.snapshot import Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memx.index.snapshot import Snapshot
     from memx.index.vectors import Vectors
     from memx.model import Problem, StoredBullet
 
@@ -37,6 +38,11 @@ class FixedIndex:
     def snapshot(self, *, fresh: bool = False) -> Snapshot:  # noqa: ARG002 (the same signature as Index)
         """Return the bullets; there is nothing to check."""
         return self._snapshot
+
+    def linear(self, reason: str) -> Snapshot:
+        """Return the same bullets without tantivy."""
+        bullets = LinearIndex(self._snapshot.everything())
+        return Snapshot(bullets, self._snapshot.scopes, self._snapshot.problems, degraded=f"index: {reason}")
 
     def recover(self) -> Snapshot:
         """Return the same: nothing on disk can be damaged."""

@@ -168,6 +168,13 @@ class Index:
         changes = self._changes(None, None)
         return make_snapshot(changes.bullets, changes.problems, check_due=True)
 
+    def linear(self, reason: str) -> Snapshot:
+        """Return the files without tantivy, which fails for this reason even on a new index."""
+        changes = self._changes(None, None)
+        scopes = tuple(sorted({bullet.scope for bullet in changes.bullets}))
+        index = LinearIndex(changes.bullets)
+        return Snapshot(index, scopes, changes.problems, degraded=f"index: {reason}")
+
     # Writing
 
     def refresh(self, *, wait: bool = True) -> RefreshOutcome | None:

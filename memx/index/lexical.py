@@ -87,7 +87,10 @@ class LexicalIndex:
     @classmethod
     def open(cls, folder: str) -> LexicalIndex:
         """Open what `create` made; any damage raises IndexUnavailableError."""
-        return cls(_guard(tantivy.Index.open, folder))
+        index = _guard(tantivy.Index.open, folder)
+        if index.schema != _make_schema():
+            raise IndexUnavailableError("the index is of another schema")
+        return cls(index)
 
     @classmethod
     def in_memory(cls) -> LexicalIndex:
@@ -223,10 +226,12 @@ def _document(bullet: PackedBullet) -> Any:
 
 
 def _guard(action: Any, *arguments: Any) -> Any:
-    """Call tantivy and translate its errors: plain ValueErrors, and panics on damaged files."""
+    """Call tantivy and translate its errors: mostly plain ValueErrors, and panics on damaged files."""
     try:
         return action(*arguments)
-    except (ValueError, OSError) as error:
+    except IndexUnavailableError:
+        raise
+    except Exception as error:
         raise IndexUnavailableError(
             f"the lexical index cannot be used: {error}", hint="memx reindex"
         ) from error

@@ -10,10 +10,11 @@ import pytest
 from memx.app.search import HIT_KEYS, SearchRequest, SearchStore, search
 from memx.app.why_not import why_not
 from memx.config import Config, DecayConfig, GeneratorConfig
-from memx.errors import StoreError, UsageError
+from memx.errors import IndexUnavailableError, StoreError, UsageError
 from memx.generator.generator import Engines, default_engines
 from memx.generator.scopes import Viewer
 from memx.index.index import Index, IndexPlace
+from memx.index.lexical import LexicalIndex
 from memx.index.vectors import Vectors
 from memx.model import Bullet
 from memx.store.codec import format_bullet
@@ -266,11 +267,11 @@ def test_decay_config_and_time_count(shop: Shop) -> None:
 
 
 def test_superseded_and_drifted_are_marked(shop: Shop) -> None:
-    """A bullet that another one supersedes says so; drift comes from the caller."""
+    """A superseded bullet is history: shown with the archive, and marked; drift comes from the caller."""
     shop.add("old", "alpha old")
     shop.add("new", "alpha new", supersedes=("old0000000",))
     answer = search(
-        SearchRequest("alpha"),
+        SearchRequest("alpha", archived=True),
         [shop.store()],
         config=Config(),
         now=NOW,
@@ -278,6 +279,7 @@ def test_superseded_and_drifted_are_marked(shop: Shop) -> None:
         drifted=frozenset(("new0000000",)),
     )
     marks = {hit.id[:3]: (hit.superseded, hit.drifted) for hit in answer.hits}
+    assert shop.ids("alpha") == ["new"]
     assert marks == {"old": (True, False), "new": (False, True)}
 
 
@@ -354,6 +356,22 @@ def test_every_layer_absent_still_answers(shop: Shop) -> None:
     answer = shop.search("alpha", engines=Engines(None, None, None, None))
     assert answer.hits == ()
     assert [entry[:2] for entry in answer.degraded] == ["l1", "l2", "l3", "l4"]
+
+
+def test_tantivy_that_fails_at_every_search_is_said_and_answered(
+    full_shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even a new index helps: the files are scanned."""
+
+    def fail(*_values: object, **_options: object) -> None:
+        raise IndexUnavailableError("out of order")
+
+    full_shop.add("a", "alpha pool")
+    full_shop.search("alpha")
+    monkeypatch.setattr(LexicalIndex, "_search", fail)
+    answer = full_shop.search("alpha pool")
+    assert [hit.id for hit in answer.hits] == ["a000000000"]
+    assert answer.degraded == ("index: out of order",)
 
 
 def test_damage_that_shows_late_is_recovered(shop: Shop) -> None:

@@ -332,3 +332,41 @@ def test_created_of_dates_what_has_no_date(store: IndexedStore) -> None:
     store.path("a").write_text("alpha by hand\n")
     index = Index(IndexPlace(str(store.root), str(store.cache)), created_of=lambda _path: 42.0)
     assert [b.created for b in index.snapshot().everything()] == [42.0]
+
+
+HOT = """
+import sys
+from memx.app.search import SearchRequest, SearchStore, search
+from memx.config import Config
+from memx.generator.scopes import Viewer
+from memx.index.index import Index, IndexPlace
+from memx.index.vectors import Vectors
+vectors = Vectors.open(Config().embedding, sys.argv[3])
+index = Index(IndexPlace(sys.argv[1], sys.argv[2]), vectors)
+answer = search(SearchRequest("alpha"), [SearchStore(index, sys.argv[1])], config=Config(), now=0.0, viewer=Viewer())
+print(len(answer.hits), *sorted(sys.modules))
+"""
+
+
+def test_search_loads_no_heavy_module(store: IndexedStore, tmp_path: Path) -> None:
+    """The hot path has an allow-list: tantivy, simsimd and mmap, and nothing dear of the standard library."""
+    store.write("a", "alpha")
+    for _ in range(2):
+        arguments = [sys.executable, "-c", HOT, str(store.root), str(store.cache), str(tmp_path / "vectors")]
+        time.sleep(0.05)
+        done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    hits, *modules = done.stdout.split()
+    forbidden = {
+        "typing",
+        "dataclasses",
+        "json",
+        "subprocess",
+        "pathlib",
+        "numpy",
+        "re",
+        "logging",
+        "model2vec",
+    }
+    assert hits == "1"
+    assert not forbidden & set(modules)
+    assert {"tantivy", "simsimd"} <= set(modules)
