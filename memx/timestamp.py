@@ -17,7 +17,8 @@ def parse_time(text: str) -> float:
         moment = datetime.fromisoformat(value)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        return moment.timestamp()
+        # An offset may lead out of the years that can be written back.
+        return moment.astimezone(UTC).timestamp()
     except OverflowError as error:
         message = f"time out of range: {text!r}"
         raise ValueError(message) from error

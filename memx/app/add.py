@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memx.errors import MemxError
 from memx.model import Bullet
 from memx.record import record, replace
 
@@ -58,7 +57,7 @@ class Added:
 
 
 def add(project: Project, draft: Draft) -> Added:
-    """Store a lesson; raises MemxError for an empty one and StoreError where there is no store.
+    """Store a lesson; raises StoreError for an empty or overlong one and where there is no store.
 
     It is compared with all visible stores and written to one.
     """
@@ -131,10 +130,10 @@ def complete(project: Project, draft: Draft) -> Bullet:
     """Return the whole bullet: redacted text, id, and whatever the draft leaves open filled in from the text."""
     from memx.reflector.describe import describe
     from memx.store.naming import bullet_id
+    from memx.store.validation import validate_text
 
+    validate_text(draft.text)
     text = project.sanitizer.sanitize(draft.text.replace("\0", "\ufffd").strip()).text
-    if not text:
-        raise MemxError("there is nothing to add", hint='memx add "what was learnt"')
     described = describe(text)
     return Bullet(
         id=draft.id or bullet_id(text),

@@ -68,6 +68,8 @@ class CueIndex:
         for group, phrases in groups.items():
             for phrase in phrases:
                 self._add(group, phrase)
+        # A word of a megabyte, which logs hold, has a million beginnings; none is longer than the longest stem.
+        self._longest_stem = max(map(len, self._stems), default=0)
 
     def _add(self, group: str, phrase: str) -> None:
         if not self._spaced:
@@ -113,7 +115,7 @@ class CueIndex:
     def _cue_of(self, word: str) -> _Cue | None:
         """Return the groups that a word belongs to and the phrases that it begins; None for most words."""
         groups = list(self._words.get(word, ()))
-        for size in range(2, len(word) + 1):
+        for size in range(2, min(len(word), self._longest_stem) + 1):
             groups += self._stems.get(word[:size], ())
         phrases = [(parts[1:], open_ended, group) for parts, open_ended, group in self._phrases.get(word, ())]
         found = (tuple(groups), tuple(phrases)) if groups or phrases else None

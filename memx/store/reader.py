@@ -98,7 +98,7 @@ class StoreReader:
         full = resolve_inside(self.root, path)
         if os.path.exists(full) and not os.path.isfile(full):
             # Opening a named pipe would wait for a writer for ever.
-            raise StoreError("this is not a regular file", path=path)
+            raise StoreError("cannot read the bullet (it is not a regular file)", path=path)
         return self._read_plain(path)
 
     def parse(self, data: bytes, path: str) -> StoredBullet:

@@ -13,7 +13,7 @@ TEXT_LIMIT_CHARS = 1024 * 1024
 
 def validate_bullet(bullet: Bullet) -> None:
     """Raise StoreError, or UnsafePathError for an anchor or id that leads elsewhere, naming what is wrong."""
-    _validate_text(bullet.text)
+    validate_text(bullet.text)
     validate_section(bullet.section)
     if bullet.type not in TYPES:
         raise StoreError(f"there is no type {bullet.type!r}", hint="types: " + ", ".join(TYPES))
@@ -37,9 +37,10 @@ def validate_section(section: str) -> None:
         raise StoreError(f"there is no section {section!r}", hint="sections: " + ", ".join(SECTIONS))
 
 
-def _validate_text(text: str) -> None:
+def validate_text(text: str) -> None:
+    """Raise StoreError for a text that is blank or too long."""
     if not text.strip():
-        raise StoreError("a bullet needs text")
+        raise StoreError("a bullet needs text", hint='memx add "what was learnt"')
     if len(text) > TEXT_LIMIT_CHARS:
         message = f"the text is longer than {TEXT_LIMIT_CHARS} characters"
         raise StoreError(message, hint="keep the lesson, not the log")

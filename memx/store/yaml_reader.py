@@ -106,7 +106,8 @@ def _checked_events(block: str, path: str | None) -> Iterator[Any]:
 
 def _build(event: Any, events: Iterator[Any], path: str | None) -> Any:
     if isinstance(event, yaml.ScalarEvent):
-        if event.style is None and event.value in _NULLS:
+        # A plain scalar has the style None, and '' from libyaml.
+        if not event.style and event.value in _NULLS:
             return None
         return event.value
     if isinstance(event, yaml.SequenceStartEvent):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+_TAKES_TEXT = frozenset(("search", "add", "compare", "why-not"))
 _SHARED_FLAGS = ("--json", "--quiet", "-q", "-C", "--now")
 
 
@@ -125,5 +126,7 @@ def _run_typer(argv: list[str]) -> int:
     try:
         app(argv, prog_name="memx", standalone_mode=True)
     except SystemExit as error:
+        if error.code == EXIT_USAGE and _TAKES_TEXT.intersection(argv) and "--" not in argv:
+            sys.stderr.write("hint: put -- before a text that begins with a dash\n")
         return error.code if isinstance(error.code, int) else EXIT_USAGE
     return EXIT_OK
