@@ -87,7 +87,7 @@ def _is_identifier(word: str) -> bool:
         "_" in inner
         or "." in inner
         or (len(word) > 2 and word.isupper())  # noqa: PLR2004 (`OK` and `IT` are prose)
-        or any(char.isupper() for char in inner)
+        or (not word.isupper() and any(char.isupper() for char in inner))
     )
 
 
