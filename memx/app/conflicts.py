@@ -1,4 +1,4 @@
-"""The pairs of bullets that are marked as conflicting, with what speaks for either side."""
+"""The pairs of bullets that contradict each other, with what speaks for either side."""
 
 from __future__ import annotations
 
@@ -6,55 +6,144 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from memx.app.project import Project
+    from memx.app.survey import Report
+    from memx.curator.conflicts import Advice
+    from memx.curator.judge import Verdict
     from memx.model import Bullet, Problem, StoredBullet
+
+SURVEY_LIMIT = 1000
+"""Up to this many bullets the whole store is compared without being asked: a few seconds."""
 
 
 @record
 class Conflict:
-    """Two bullets, how similar they are, why they conflict and what to do."""
+    """Two bullets, how similar they are, why they conflict and what to do.
+
+    is_marked: one names the other in `conflicts_with`; otherwise the two were found by comparing the store.
+    """
 
     a: StoredBullet
     b: StoredBullet
     similarity: float
     reason: str
     recommendation: str
+    advice: Advice
+    is_contradiction: bool = False
+    is_marked: bool = True
 
 
 def list_conflicts(project: Project) -> tuple[list[Conflict], list[Problem]]:
     """Return the marked pairs of the store, each once, and what could not be read."""
-    from memx.app.count import with_recalls
-    from memx.app.curate import compare_texts
-
-    bullets, problems = project.store.scan()
-    bullets = with_recalls(project, bullets)
-    by_id = {stored.bullet.id: stored for stored in bullets}
-    pairs = sorted(
-        {
-            tuple(sorted((stored.bullet.id, other)))
-            for stored in bullets
-            for other in stored.bullet.conflicts_with
-            if other in by_id and other != stored.bullet.id
-        }
-    )
-    found = [(by_id[a], by_id[b]) for a, b in pairs if not _is_settled(by_id[a].bullet, by_id[b].bullet)]
-    verdicts = compare_texts(project, [(a.bullet.text, b.bullet.text) for a, b in found])
-    conflicts = [
-        Conflict(a, b, verdict.similarity, verdict.reason, _recommend(a.bullet, b.bullet))
-        for (a, b), verdict in zip(found, verdicts, strict=True)
-    ]
+    conflicts, problems, _ = find_conflicts(project, everywhere=False)
     return conflicts, problems
 
 
+def find_conflicts(
+    project: Project, *, everywhere: bool | None = None, report: Report | None = None
+) -> tuple[list[Conflict], list[Problem], bool]:
+    """Return the marked pairs, those that the Curator finds, what could not be read, and whether it looked.
+
+    everywhere: compare the whole store; None: when it is small enough.
+    """
+    from memx.app.count import with_recalls
+
+    bullets, problems = project.store.scan()
+    is_surveyed = len(bullets) <= SURVEY_LIMIT if everywhere is None else everywhere
+    by_id = {stored.bullet.id: stored for stored in with_recalls(project, bullets)}
+    superseded = {name for stored in by_id.values() for name in stored.bullet.supersedes}
+    live = {name: stored for name, stored in by_id.items() if name not in superseded}
+    found = _marked(project, live)
+    marked = set(found)
+    if is_surveyed:
+        for pair, verdict in _surveyed(project, live, report):
+            found.setdefault(pair, verdict)
+    anchors = _anchor_states(project, (live[name] for pair in found for name in pair))
+    conflicts = [
+        _conflict(live[a], live[b], verdict, anchors, is_marked=(a, b) in marked)
+        for (a, b), verdict in found.items()
+    ]
+    conflicts.sort(key=lambda c: (not c.is_marked, not c.is_contradiction, c.a.bullet.id, c.b.bullet.id))
+    return conflicts, problems, is_surveyed
+
+
+def conflict_of(project: Project, a: StoredBullet, b: StoredBullet) -> Conflict:
+    """Return what there is to say of two bullets, whether they conflict or not."""
+    from memx.app.count import with_recalls
+    from memx.app.curate import compare_texts
+
+    a, b = with_recalls(project, [a, b])
+    verdict = compare_texts(project, [(a.bullet.text, b.bullet.text)])[0]
+    is_marked = a.bullet.id in b.bullet.conflicts_with or b.bullet.id in a.bullet.conflicts_with
+    return _conflict(a, b, verdict, _anchor_states(project, (a, b)), is_marked=is_marked)
+
+
+def _marked(project: Project, live: Mapping[str, StoredBullet]) -> dict[tuple[str, str], Verdict]:
+    from memx.app.curate import compare_texts
+
+    pairs = sorted(
+        {
+            (min(name, other), max(name, other))
+            for name, stored in live.items()
+            for other in stored.bullet.conflicts_with
+            if other in live and other != name and not _is_settled(stored.bullet, live[other].bullet)
+        }
+    )
+    texts = [(live[a].bullet.text, live[b].bullet.text) for a, b in pairs]
+    return dict(zip(pairs, compare_texts(project, texts), strict=True)) if pairs else {}
+
+
+def _surveyed(
+    project: Project, live: Mapping[str, StoredBullet], report: Report | None
+) -> Iterable[tuple[tuple[str, str], Verdict]]:
+    from memx.app.survey import Survey, silent
+
+    survey = Survey(project, {name: stored.bullet for name, stored in live.items()}, report or silent)
+    for pair in survey.pairs():
+        if pair.verdict.action == "conflict" and not _is_settled(live[pair.a].bullet, live[pair.b].bullet):
+            yield (pair.a, pair.b), pair.verdict
+
+
 def _is_settled(a: Bullet, b: Bullet) -> bool:
-    return a.id in b.supersedes or b.id in a.supersedes
+    """Say whether a person has decided: one takes the other's place, or both hold."""
+    return a.id in (*b.supersedes, *b.compatible_with) or b.id in (*a.supersedes, *a.compatible_with)
 
 
-def _recommend(a: Bullet, b: Bullet) -> str:
-    """Name the newer and the better proven side; a person decides."""
-    newer = max((a, b), key=lambda bullet: bullet.updated or bullet.accepted or bullet.created or 0.0)
-    proven = max((a, b), key=lambda bullet: (bullet.recall_count, bullet.score))
-    advice = f"{newer.id} is newer, {proven.id} is better proven"
-    if newer is proven:
-        advice = f"{newer.id} is newer and better proven"
-    return f"{advice}; confirm which practice is right and delete the outdated one"
+def _anchor_states(project: Project, bullets: Iterable[StoredBullet]) -> dict[str, tuple[int, int]]:
+    """Return id → (fresh, drifted) anchors; nothing where git cannot be asked."""
+    from memx.app.verify import verify
+    from memx.errors import MemxError
+    from memx.repo.anchors import FRESH
+
+    paths = sorted({stored.path for stored in bullets if stored.bullet.anchors})
+    states: dict[str, tuple[int, int]] = {}
+    if not paths:
+        return states
+    try:
+        reports, _ = verify(project, paths)
+    except MemxError:
+        return states
+    for one in reports:
+        fresh, drifted = states.get(one.stored.bullet.id, (0, 0))
+        is_fresh = one.state == FRESH
+        states[one.stored.bullet.id] = (fresh + is_fresh, drifted + (not is_fresh))
+    return states
+
+
+def _conflict(
+    a: StoredBullet,
+    b: StoredBullet,
+    verdict: Verdict,
+    anchors: Mapping[str, tuple[int, int]],
+    *,
+    is_marked: bool,
+) -> Conflict:
+    from memx.curator.conflicts import Side, advise
+
+    sides = [Side(stored.bullet, *anchors.get(stored.bullet.id, (0, 0))) for stored in (a, b)]
+    advice = advise(*sides)
+    return Conflict(
+        a, b, verdict.similarity, verdict.reason, advice.text, advice, verdict.contradiction, is_marked
+    )

@@ -6,16 +6,28 @@ import os
 import shlex
 
 from memx.errors import MemxError
+from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memx.app.curate import Comparison
     from memx.app.project import Project
     from memx.model import StoredBullet
     from memx.store.store import Store
 
 
-def edit_in_editor(project: Project, reference: str) -> tuple[StoredBullet, bool]:
-    """Return the bullet afterwards and whether it changed.
+@record
+class Edited:
+    """The bullet that holds the text afterwards, whether anything changed, and what the Curator said of a new text."""
+
+    stored: StoredBullet
+    is_changed: bool
+    comparison: Comparison | None = None
+    is_merged: bool = False
+
+
+def edit_in_editor(project: Project, reference: str) -> Edited:
+    """Edit a bullet; a changed text goes through the Curator as a new one does.
 
     The edited text is kept in the state folder when it does not parse, so that
     no keystroke is lost. Raises FrontMatterError with its line then.
@@ -37,10 +49,15 @@ def edit_in_editor(project: Project, reference: str) -> tuple[StoredBullet, bool
         after = stream.read()
     if after == before:
         os.unlink(copy)
-        return stored, False
+        return Edited(stored, is_changed=False)
     written = _take_back(store, stored.path, after, copy)
     os.unlink(copy)
-    return written, True
+    if written.bullet.text == stored.bullet.text:
+        return Edited(written, is_changed=True)
+    from memx.app.curate import settle_text
+
+    settled = settle_text(project, written)
+    return Edited(settled.stored, True, settled.comparison, settled.is_merged)  # noqa: FBT003 (a field)
 
 
 def _take_back(store: Store, path: str, data: bytes, copy: str) -> StoredBullet:

@@ -112,25 +112,29 @@ def _with_pending(project: Project, survivor: Bullet, absorbed: Bullet) -> Bulle
     return replace(survivor, recall_count=count, last_recalled=last)
 
 
-def finish_merges(project: Project, live: Iterable[StoredBullet]) -> list[str]:
-    """Remove the files whose merges a crash stopped at the last step; return their paths.
+def interrupted_merges(project: Project, live: Iterable[StoredBullet]) -> list[StoredBullet]:
+    """Return the bullets whose merges a crash stopped at the last step.
 
-    That is a live bullet that another live one has in `merged_from`, while the archive holds the same bytes.
+    Another live bullet has them in `merged_from`, and the archive holds the same bytes.
     """
     bullets = list(live)
     absorbed = {name for stored in bullets for name in stored.bullet.merged_from if name != stored.bullet.id}
-    store = project.store
-    removed = []
-    for stored in bullets:
-        if stored.bullet.id not in absorbed:
-            continue
-        with store.lock():
-            copies = store.find_by_name(stored.bullet.id, archived=True)
-            data = store.read_bytes(stored.path)
-            if any(store.read_bytes(copy.path) == data for copy in copies):
-                store.remove(stored.path)
-                removed.append(stored.path)
-    return removed
+    return [s for s in bullets if s.bullet.id in absorbed and _has_copy(project.store, s)]
+
+
+def _has_copy(store: Store, stored: StoredBullet) -> bool:
+    data = store.read_bytes(stored.path)
+    copies = store.find_by_name(stored.bullet.id, archived=True)
+    return any(store.read_bytes(copy.path) == data for copy in copies)
+
+
+def finish_merges(project: Project, live: Iterable[StoredBullet]) -> list[str]:
+    """Remove the files of interrupted merges; return their paths."""
+    with project.store.lock():
+        found = interrupted_merges(project, live)
+        for stored in found:
+            project.store.remove(stored.path)
+    return [stored.path for stored in found]
 
 
 def unmerge(project: Project, reference: str, absorbed: str = "") -> Unmerged:

@@ -54,6 +54,8 @@ def why_not(
     scored = generator.score(query, found[:1])[0]
     answer = searching.answer()
     reasons = [*_excluded(found[0], request, searching.viewer)]
+    if not request.archived and searching.is_superseded(identifier, snapshots):
+        reasons.append("another bullet supersedes it")
     if identifier in {hit.id for hit in answer.hits}:
         return WhyNot(searching.hit(scored, snapshots), _rank(searching, request, identifier), ())
     if not reasons:

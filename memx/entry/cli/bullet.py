@@ -12,6 +12,9 @@ from memx.model import SECTIONS, TYPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from memx.app.curate import Pair
     from memx.entry.cli.invocation import Invocation
     from memx.model import StoredBullet
 
@@ -54,23 +57,59 @@ def run_add(invocation: Invocation, **values: object) -> int:
         pinned=bool(values["pin"]),
     )
     added = add(named_store(invocation.project, str(values["store"] or "")), draft)
-    document = {
+    document: dict[str, object] = {
         "action": added.action,
         "id": added.id,
         "path": added.path,
         "conflicts": list(added.conflicts),
         "reason": added.reason,
         "elsewhere": list(added.elsewhere),
+        "similar": list(added.similar),
     }
     lines = [f"{added.action} {added.id} {added.path}"]
     if values.get("explain") or added.action in ("flagged", "merged"):
         lines += [f"  {added.reason}"] if added.reason else []
+    if values.get("explain"):
+        document["explain"] = [_pair_document(pair) for pair in added.pairs]
+        lines += _explain(added.pairs)
     invocation.emit(document, map(show_controls, lines))
-    for other in added.conflicts:
-        invocation.notice(f"may conflict with {other}: memx resolve {added.id} {other}")
+    _say_conflicts(invocation, added.id, added.conflicts)
+    for other in added.similar:
+        invocation.notice(f"{other} says the same: memx resolve {added.id} {other} --keep merge")
     for other in added.elsewhere:
         invocation.notice(f"another store says so too: memx show {other}")
     return EXIT_EXPECTED if added.action == "refused" else EXIT_OK
+
+
+def _say_conflicts(invocation: Invocation, identifier: str, others: Sequence[str]) -> None:
+    for other in others:
+        invocation.notice(f"may conflict with {other}: memx resolve {identifier} {other}")
+
+
+def _pair_document(pair: Pair) -> dict[str, object]:
+    verdict = pair.verdict
+    return {
+        "id": pair.stored.bullet.id,
+        "similarity": verdict.similarity,
+        "cosine": verdict.cosine,
+        "action": verdict.action,
+        "contradiction": verdict.contradiction,
+        "veto": list(verdict.veto),
+        "reason": verdict.reason,
+        "kept_apart": pair.kept_apart,
+    }
+
+
+def _explain(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Yield what decided for each bullet that was compared: the tier, a rule or the gate."""
+    if not pairs:
+        yield "  nothing in the store is near"
+    for pair in pairs:
+        verdict = pair.verdict
+        yield f"  {pair.stored.bullet.id}  {verdict.action:<11}  {verdict.reason} (cosine {verdict.cosine:.2f})"
+        yield from (f"    gate: {veto}" for veto in verdict.veto)
+        if pair.kept_apart and verdict.action != "independent":
+            yield f"    kept apart: {pair.kept_apart}"
 
 
 def _choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
@@ -142,8 +181,12 @@ def run_edit(invocation: Invocation, *, bullet: str) -> int:
     """Open a bullet in the editor and take it back only when it is valid."""
     from memx.app.edit import edit_in_editor
 
-    stored, changed = edit_in_editor(invocation.project, bullet)
-    invocation.print(f"{'edited' if changed else 'unchanged'} {stored.bullet.id} {stored.path}")
+    edited = edit_in_editor(invocation.project, bullet)
+    stored = edited.stored
+    verb = "merged" if edited.is_merged else "edited" if edited.is_changed else "unchanged"
+    invocation.print(f"{verb} {stored.bullet.id} {stored.path}")
+    if edited.comparison is not None:
+        _say_conflicts(invocation, stored.bullet.id, edited.comparison.conflicts)
     return EXIT_OK
 
 

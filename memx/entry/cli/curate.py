@@ -1,9 +1,9 @@
-"""`memx compare` and `memx conflicts`: what the Curator thinks of pairs."""
+"""`memx compare`: what the Curator thinks of pairs."""
 
 from __future__ import annotations
 
 from memx.entry.cli.command import Command, argument, option
-from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError, UsageError
+from memx.errors import EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 
 TYPE_CHECKING = False
@@ -52,37 +52,6 @@ def _text(invocation: Invocation, reference: str) -> str:
         return reference
 
 
-def run_conflicts(invocation: Invocation) -> int:
-    """List the bullets that are marked as conflicting; exit 1 when there are some."""
-    from memx.app.conflicts import list_conflicts
-
-    conflicts, problems = list_conflicts(invocation.project)
-    document = {
-        "conflicts": [
-            {
-                "a": conflict.a.bullet.id,
-                "b": conflict.b.bullet.id,
-                "similarity": conflict.similarity,
-                "reason": conflict.reason,
-                "recommendation": conflict.recommendation,
-            }
-            for conflict in conflicts
-        ]
-    }
-    lines = []
-    for conflict in conflicts:
-        lines += [
-            f"{conflict.a.bullet.id} {conflict.b.bullet.id}  similarity {conflict.similarity:.2f}",
-            f"  a: {show_controls(' '.join(conflict.a.bullet.text.split()))}",
-            f"  b: {show_controls(' '.join(conflict.b.bullet.text.split()))}",
-            f"  {show_controls(conflict.reason)}",
-            f"  {show_controls(conflict.recommendation)}",
-        ]
-    invocation.emit(document, lines)
-    invocation.problems(problems)
-    return EXIT_EXPECTED if conflicts else EXIT_OK
-
-
 COMMANDS = (
     Command(
         "compare",
@@ -93,8 +62,5 @@ COMMANDS = (
             argument("b", "An id or a text.", required=False),
             option("jsonl", 'Many pairs, {"a","b"} a line, - for standard input.', metavar="FILE"),
         ),
-    ),
-    Command(
-        "conflicts", "List the bullets that may contradict each other; exit 1 when some do.", run_conflicts
     ),
 )

@@ -33,11 +33,21 @@ def run_fmt(invocation: Invocation, *, files: tuple[str, ...], check: bool) -> i
     """Bring bullets into the canonical form and to their section's folder; exit 1 when one changed."""
     from memx.app.format import format_bullets
 
-    changed, problems = format_bullets(invocation.project, _store_paths(invocation, files), check=check)
+    done = format_bullets(invocation.project, _store_paths(invocation, files), check=check)
     verb = "would format" if check else "formatted"
-    invocation.emit({"changed": changed}, (f"{verb} {path}" for path in changed))
-    invocation.problems(problems)
-    return EXIT_EXPECTED if changed or problems else EXIT_OK
+    document = {
+        "changed": list(done.changed),
+        "merged": [settled.stored.bullet.id for settled in done.settled if settled.is_merged],
+    }
+    invocation.emit(document, (f"{verb} {path}" for path in done.changed))
+    for settled in done.settled:
+        bullet = settled.stored.bullet
+        if settled.is_merged:
+            invocation.notice(f"merged into {bullet.id}; memx unmerge {bullet.id} takes it back")
+        for other in () if settled.is_merged else settled.comparison.conflicts:
+            invocation.notice(f"may conflict with {other}: memx resolve {bullet.id} {other}")
+    invocation.problems(done.problems)
+    return EXIT_EXPECTED if done.changed or done.problems else EXIT_OK
 
 
 def _store_paths(invocation: Invocation, files: Sequence[str]) -> list[str] | None:

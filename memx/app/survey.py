@@ -1,0 +1,118 @@
+"""Every bullet of a store against its nearest neighbours: what `dedup` and `conflicts` are made of.
+
+The pairs come from blocks of vector scans, so nothing is quadratic in Python.
+Without a model a small store is compared pair by pair, and a large one only
+where texts are the same.
+"""
+
+from __future__ import annotations
+
+from memx.errors import IndexUnavailableError, ModelUnavailableError
+from memx.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from memx.app.project import Project
+    from memx.curator.groups import JudgedPair
+    from memx.model import Bullet
+
+    Report = Callable[[str, int, int], None]
+
+NEIGHBOURS = 10
+LEAST_COSINE = 0.4
+"""Nominations for a whole store: 99 % of duplicates lie above this cosine."""
+FEW_BULLETS = 300
+"""Without vectors, up to here every pair is judged."""
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Report to nobody."""
+
+
+@record
+class Node:
+    """A text that takes part: a live bullet, or one that a live bullet has absorbed."""
+
+    name: str
+    bullet: Bullet
+
+
+class Survey:
+    """The pairs of near nodes, judged; names are unique and sorted, so the outcome knows no order."""
+
+    def __init__(self, project: Project, nodes: Mapping[str, Bullet], report: Report = silent) -> None:
+        """Embed what has no vector yet; `degraded` says why the vectors are missing, if they are."""
+        self._project = project
+        self._report = report
+        self._texts = {name: nodes[name].text for name in sorted(nodes)}
+        self.degraded = ""
+        try:
+            self._rows = _rows_of(project, {name: nodes[name] for name in self._texts})
+        except (ModelUnavailableError, IndexUnavailableError) as error:
+            self._rows = {}
+            self.degraded = str(error)
+
+    def pairs(self) -> Iterator[JudgedPair]:
+        """Yield what is not independent among the nominated pairs."""
+        from memx.curator.groups import judge_pairs
+
+        judged = judge_pairs(self._texts, self._nominated(), self._project.config.curator)
+        return (pair for pair in judged if pair.verdict.action != "independent")
+
+    def judge(self, pairs: list[tuple[str, str]]) -> Iterator[JudgedPair]:
+        """Judge pairs that were not nominated, with their exact cosines."""
+        from memx.curator.groups import judge_pairs
+
+        near = ((a, b, self._cosine(a, b)) for a, b in pairs)
+        return judge_pairs(self._texts, near, self._project.config.curator)
+
+    def _cosine(self, a: str, b: str) -> float:
+        from memx.index.dense.scan import cosine
+
+        left, right = self._rows.get(a), self._rows.get(b)
+        return cosine(left, right) if left is not None and right is not None else 0.0
+
+    def _nominated(self) -> Iterator[tuple[str, str, float]]:
+        from memx.store.naming import bullet_id
+
+        by_text: dict[str, str] = {}
+        for name, text in self._texts.items():
+            first = by_text.setdefault(bullet_id(text), name)
+            if first != name:
+                yield first, name, 1.0
+        if self._rows:
+            yield from self._near()
+        elif len(self._texts) <= FEW_BULLETS:
+            names = list(self._texts)
+            yield from ((a, b, 0.0) for at, a in enumerate(names) for b in names[at + 1 :])
+
+    def _near(self) -> Iterator[tuple[str, str, float]]:
+        from memx.index.dense.neighbours import near_pairs
+
+        names = list(self._rows)
+        total = len(names)
+
+        def advance(done: int) -> None:
+            self._report("compared", done, total)
+
+        for i, j, cosine in near_pairs(list(self._rows.values()), NEIGHBOURS, LEAST_COSINE, advance):
+            yield names[i], names[j], cosine
+
+
+def _rows_of(project: Project, bullets: Mapping[str, Bullet]) -> dict[str, bytes]:
+    """Return the vectors by name, in the order given; a text that the model knows nothing of has none."""
+    from memx.app.index import open_vectors
+    from memx.index.dense.text import embedding_key, embedding_text
+
+    vectors = open_vectors(project)
+    texts = {name: embedding_text(bullet) for name, bullet in bullets.items()}
+    keys = {name: embedding_key(text) for name, text in texts.items()}
+    wanted = {keys[name]: text for name, text in texts.items()}
+    for key in vectors.store.has(wanted):
+        del wanted[key]
+    if wanted:
+        vectors.store.add(zip(wanted, vectors.embed(list(wanted.values())), strict=True))
+    rows = vectors.store.get_many(set(keys.values()))
+    return {name: rows[key] for name, key in keys.items() if key in rows}
