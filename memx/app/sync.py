@@ -71,7 +71,7 @@ def _exchange(project: Project, repository: Repository, remotes: Iterable[str]) 
         except GitError as error:
             answers[remote] = str(error)
     clone, counters = _merge(project, repository, fetched)
-    for remote in (name for name, answer in answers.items() if not answer):
+    for remote in (name for name, answer in answers.items() if not answer and clone in counters):
         try:
             push_counter(repository, remote, clone)
         except GitError as error:
@@ -95,7 +95,9 @@ def _merge(
         states.setdefault(name, []).append((commit, parse_usage(text)))
     totals = project.journal.totals()
     clone = _own_id(project, totals, states)
-    states.setdefault(clone, [])
+    if totals:
+        # A clone that counts nothing only reads: a weekly job must not leave a ref a week.
+        states.setdefault(clone, [])
     counters: dict[str, Usage] = {}
     for name, found in states.items():
         own = [totals] if name == clone else []

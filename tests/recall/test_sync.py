@@ -73,7 +73,7 @@ def test_sync_repeated_changes_nothing(team: tuple[Clone, Clone, str]) -> None:
     for here in (one, two, two, one):
         here.ok("sync")
     refs = one.git("for-each-ref", "refs/memx")
-    assert len(refs.splitlines()) == 2
+    assert len(refs.splitlines()) == 1
     for here in (one, two, one):
         here.ok("sync")
     assert one.git("for-each-ref", "refs/memx") == refs
@@ -161,6 +161,17 @@ def test_foreign_refs_are_no_counters(team: tuple[Clone, Clone, str]) -> None:
     one.git("push", "--quiet", "origin", f"{head}:refs/memx/usage/deadbeef")
     one.ok("sync")
     assert one.count(name) == 2
+
+
+def test_clone_that_counted_nothing_only_reads(team: tuple[Clone, Clone, str]) -> None:
+    """A weekly job in a fresh clone sees the team's counts and leaves no ref behind."""
+    one, two, name = team
+    two.recall(2)
+    two.ok("sync")
+    one.ok("sync")
+    assert one.count(name) == 2
+    hub = one.git("remote", "get-url", "origin").strip()
+    assert len(one.git("-C", hub, "for-each-ref", "refs/memx").splitlines()) == 1
 
 
 def test_switching_off_stops_counting_others(team: tuple[Clone, Clone, str]) -> None:
