@@ -17,7 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-NEEDS_TRUST = frozenset({"llm.model", "llm.command", "embedding.model", "sync.usage"})
+NEEDS_TRUST = frozenset({"llm.*", "embedding.model", "sync.usage"})
+"""Keys that may name a model, run a command, spend or send; `section.*` stands for every key of a section."""
 SCHEMA = 1
 
 

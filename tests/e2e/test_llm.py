@@ -34,7 +34,8 @@ ROUTINE = "Bump version to 1.2.3"
 
 @pytest.fixture
 def taught(memx: Program) -> Program:
-    """A repository whose last commits teach two lessons."""
+    """A repository with a store and no hooks, whose commits teach two lessons."""
+    memx.ok("init", "--no-hooks")
     for message in (*LESSONS, ROUTINE):
         memx.commit(message)
     return memx
