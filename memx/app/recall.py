@@ -7,8 +7,8 @@ import os
 from memx.app.index import open_index
 from memx.app.marks import is_current, is_still_marked, read_marks
 from memx.app.places import is_writable
-from memx.app.search import SearchStore, search
-from memx.app.stores import find_stores
+from memx.app.search import SearchRequest, SearchStore, search
+from memx.app.stores import find_bullet, find_stores
 from memx.app.viewer import make_viewer
 from memx.errors import MemxError
 from memx.model import Problem
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memx.app.project import Project
-    from memx.app.search import SearchAnswer, SearchRequest
+    from memx.app.search import SearchAnswer
+    from memx.app.why_not import WhyNot
     from memx.model import Hit
 
 
@@ -51,6 +52,23 @@ def recall(project: Project, request: SearchRequest, *, is_counted: bool = True)
     if is_counted:
         _count(project, places, hits)
     return answer
+
+
+def explain_absence(project: Project, reference: str, query: str) -> WhyNot:
+    """Say why a query did not return a bullet, archived ones included; raises StoreError for an unknown one."""
+    from memx.app.why_not import why_not
+
+    places = find_stores(project)
+    opened, _, _ = _open(project, places, fresh=True)
+    scopes = {scope for store in opened if store.snapshot is not None for scope in store.snapshot.scopes}
+    return why_not(
+        find_bullet(project, reference)[1].bullet.id,
+        SearchRequest(query),
+        opened,
+        config=project.config,
+        now=project.now,
+        viewer=make_viewer(project, scopes=scopes),
+    )
 
 
 def _open(

@@ -133,11 +133,19 @@ def _story_lines(story: Story) -> Iterator[str]:
 
 def run_why_not(invocation: Invocation, *, bullet: str, query: str) -> int:
     """Say why a query did not return a bullet."""
-    from memx.app.why_not import explain_absence
+    from memx.app.recall import explain_absence
+    from memx.app.search import hit_document
 
     absence = explain_absence(invocation.project, bullet, query)
-    document = {"id": absence.id, "query": query, "rank": absence.rank, "reasons": list(absence.reasons)}
-    invocation.emit(document, map(show_controls, absence.reasons))
+    document = {
+        "id": absence.hit.id,
+        "query": query,
+        "rank": absence.rank,
+        "reasons": list(absence.reasons),
+        "hit": hit_document(absence.hit),
+    }
+    reasons = absence.reasons or (f"it was returned, at rank {absence.rank}",)
+    invocation.emit(document, map(show_controls, reasons))
     return EXIT_OK
 
 
