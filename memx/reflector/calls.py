@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memx.record import record
+from memx.reflector.pattern import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,20 +13,20 @@ if TYPE_CHECKING:
 
     from memx.model import Event
 
-_ERROR_LINE = re.compile(
+_ERROR_LINE = pattern(
     r"(?:\b\w*(?:Error|Exception)\b|\berror\b|\bfatal\b|\bfailed\b|\bFAIL\b|\bpanicked\b|\bdenied\b"
     r"|\brejected\b|\brefused\b"
     r"|\bnot found\b|\bnot recognized\b|\bcannot\b|\bcould not\b|\bunable to\b|\bduplicate\b"
     r"|\btimed? ?out\b|\binvalid\b|\bno such\b|HTTP/[\d.]+ [45]\d\d|\bERR\b|no project)",
     re.IGNORECASE,
 )
-_NAMED_ERROR = re.compile(
+_NAMED_ERROR = pattern(
     r"\b\w+(?:Error|Exception)\b\s*[:(]|\b[A-Z]{1,5}\d{3,5}\b|\bcode [A-Z]{3,}|\bE[A-Z]{4,}\b"
 )
-_REFUSED = re.compile(
+_REFUSED = pattern(
     r"HTTP/[\d.]+ [45]\d\d|^An error occurred|^(?:Error|fatal|ERROR|error)[:\[ ]|\w+Error: ", re.MULTILINE
 )
-_MECHANICS = re.compile(
+_MECHANICS = pattern(
     r"has not been read|read it first|file has been modified|apply_patch|verification failed"
     r"|search.{0,9}block|did not match|string to replace"
     r"|user (?:rejected|doesn.t want)|cancelled|interrupted|write_stdin|unknown session|sibling"
@@ -91,13 +92,13 @@ NAVIGATION = frozenset(
         "glab",
     }
 )
-_TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|\S+")
-_ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=\S*$")
+_TOKEN = pattern(r"\"[^\"]*\"|'[^']*'|\S+")
+_ASSIGNMENT = pattern(r"^[A-Za-z_]\w*=\S*$")
 _WRAPPERS = frozenset(
     ["sudo", "time", "env", "npx", "bunx", "exec", "nice", "nohup", "command", "xargs", "winpty"]
 )
-_STEP = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
-_PIPE = re.compile(r"\s*(?:&&|\|\|?|;|\n)\s*")
+_STEP = pattern(r"\s*(?:&&|\|\||;|\n)\s*")
+_PIPE = pattern(r"\s*(?:&&|\|\|?|;|\n)\s*")
 
 
 @record

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from functools import cache
 
 from memx.model import SECTIONS, TYPES
+from memx.reflector.pattern import pattern
 from memx.reflector.vocabulary import cue_counts
 
 TYPE_CHECKING = False
@@ -28,12 +28,12 @@ _RULES = (
     "correction",
     "statement",
 )
-_COMMAND = re.compile(
+_COMMAND = pattern(
     r"`[a-z][\w.-]*(?: [^`]+)+`|(?<![\w])(?:git|npm|npx|pnpm|yarn|pip|uv|docker|kubectl|helm|make"
     r"|cargo|go|mvn|gradle|dotnet|curl|ssh|terraform|php|bundle|python3?|node|adb|aws)\s+[a-z-]\S*"
 )
-_OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
-_EXCEPTION = re.compile(r"\b\w*(?:Error|Exception|Warning|Panic)\b|\b[A-Z]{2,}\d{3,}\b|\b[45]\d\d\b")
+_OPTION = pattern(r"(?<![\w-])--?[a-z][\w-]*")
+_EXCEPTION = pattern(r"\b\w*(?:Error|Exception|Warning|Panic)\b|\b[A-Z]{2,}\d{3,}\b|\b[45]\d\d\b")
 FEATURES = (
     *(f"{source}_{name}" for source in ("rule", "session") for name in _RULES),
     *_CUES,
@@ -64,7 +64,9 @@ def _models() -> dict[str, dict[str, dict[str, float]]]:
 
 def weigh(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """Return a class's log-odds: its bias and the weighted values."""
-    return weights.get("bias", 0.0) + sum(weights.get(name, 0.0) * value for name, value in values.items())
+    return weights.get("bias", 0.0) + sum(
+        weights[name] * value for name, value in values.items() if value and name in weights
+    )
 
 
 def classify(text: str, rule: str, language: str, kind: str = "session") -> tuple[str, str]:

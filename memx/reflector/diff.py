@@ -11,6 +11,7 @@ import re
 
 from memx.record import record
 from memx.reflector.language import detect_language
+from memx.reflector.pattern import pattern
 from memx.reflector.settings import Setting, changed_settings
 from memx.reflector.vocabulary import fold, load_lexicon
 
@@ -31,7 +32,7 @@ _MANIFESTS = {
 }
 _FIELDS = frozenset("name version description license python rust-version edition authors readme".split())  # noqa: SIM905
 _LONG_COMMIT = 20
-_KEY_PART = re.compile(r"[A-Za-z]{3,}")
+_KEY_PART = pattern(r"[A-Za-z]{3,}")
 
 
 @record
@@ -77,10 +78,10 @@ def added_tools(files: Sequence[FileChange]) -> tuple[str, ...]:
     """Return packages that a manifest names now and did not name before."""
     found: list[str] = []
     for change in files:
-        pattern = _MANIFESTS.get(os.path.basename(change.path))
-        if pattern is None or change.status == "A":
+        dependency = _MANIFESTS.get(os.path.basename(change.path))
+        if dependency is None or change.status == "A":
             continue
-        old = {m["name"] for line in change.removed if (m := re.match(pattern, line))}
-        new = (m["name"] for line in change.added if (m := re.match(pattern, line)))
+        old = {m["name"] for line in change.removed if (m := re.match(dependency, line))}
+        new = (m["name"] for line in change.added if (m := re.match(dependency, line)))
         found += [name for name in new if name not in old and name not in _FIELDS]
     return tuple(found)

@@ -11,6 +11,7 @@ from collections import Counter
 
 from memx.reflector.features import code_tokens, title_type
 from memx.reflector.language import is_cjk, weight_of
+from memx.reflector.pattern import pattern
 from memx.reflector.segment import TITLE
 from memx.reflector.vocabulary import fold
 
@@ -30,13 +31,15 @@ _COMMAND_LIMIT = 200
 _SUBJECT = 0.7
 _SENTENCE_WEIGHT = 420
 
-_NOISE = re.compile(
+_NOISE = pattern(
     r"\s*\((?:#\d+|[a-z]+#\d+|refs? #\d+|see #\d+|closes #\d+|fixes #\d+|PR #?\d+|GHSA-[\w-]+|CVE-\d+-\d+)\)"
     r"|\s*,?\s*(?:refs?|see|closes?|fixes|resolves|issue|per|as discussed in)\s+(?:PR\s+)?#\d+"
     r"|\bPR #?\d+\s*(?:R\d+)?\s*[—:-]\s*|\b(?:Tarea|Task|Issue|Ticket)\s+#?\d+\b[.:,]?|\s*\[patchunicode:#\d+\]",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
+_NOISE_WORDS = ("#", "ghsa-", "cve-", "pr ", "tarea", "task", "issue", "ticket")
+"""One of them stands wherever _NOISE matches."""
+_LEAD = pattern(
     r"^(?:(?:however|but|so|and|also|apparently|well|ok|okay|good|great|no|yes|right|actually"
     r"|basically|noted|understood|in addition|additionally|furthermore"
     r"|as such|to fix this|to solve this|fixed|done|found it|got it|that s it|you(?:'|’)re right"
@@ -44,32 +47,33 @@ _LEAD = re.compile(
     r"|好的|明白|对|是的|另外|此外|收到|了解|はい|了解です|了解しました|また|なお|さらに)\s*[,.:;!，。、：；！]+\s*)+",
     re.IGNORECASE,
 )
-_SELF = (
-    (re.compile(
+_SELF: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
+    ((" commit", " patch", " pr", " pull request", " change", " mr", " fix", " diff"), pattern(
         r"\b(?:this|the) (?:commit|patch|pr|pull request|change|mr|fix|diff)\s+(?:also\s+"
         r"|now\s+)?(?=[a-z]+s\b)", re.IGNORECASE), ""),
-    (re.compile(
+    ((" this ",), pattern(
         r"\b(?:in|with|by|after|before) this (?:commit|patch|pr|pull request|change|fix),?\s*", re.IGNORECASE), ""),
-    (re.compile(
+    (("mind", "note", "remember"), pattern(
         r"^one thing to keep in mind(?: for [\w ]+)?:\s*|^(?:please )?(?:note|remember"
         r"|keep in mind) that\s+", re.IGNORECASE), ""),
-    (re.compile(r"\b(?:we|I) (?:have decided|decided) to\s+", re.IGNORECASE), ""),
-    (re.compile(
+    ((" decided to",), pattern(r"\b(?:we|I) (?:have decided|decided) to\s+", re.IGNORECASE), ""),
+    (("we ", "i "), pattern(
         r"^(?:so |thus |therefore )?(?:we|I) (?=(?:should|must|need|have|can|use|cannot|never|always"
         r"|only|do not|don't)\b)", re.IGNORECASE), ""),
-    (re.compile(
+    (("i ",), pattern(
         r"(?:^|(?<=[.;] ))I (?:will |have to |am going to )?(?=(?:use|stub|call|set|pass|add|pick"
         r"|turn|scale|run|move|replace|switch|put|pin|bind|write|read|give|send|wrap|keep|raise|lower"
         r"|change|fix|make|clear|remove|install|configure|mount|restart|rebuild|escape|quote)\b)"), ""),
-    (re.compile(r"\b(we|I)(['’](?:re|ve|ll|d))\b"), r"you\2"),
-    (re.compile(r"\bwe\b"), "you"),
-    (re.compile(r"\bWe\b"), "You"),
-    (re.compile(r"\bus\b(?!-)"), "you"),
-    (re.compile(r"\bour\b"), "the"),
-    (re.compile(r"\bOur\b"), "The"),
-    (re.compile(r"我们"), ""),
+    (("'", "’"), pattern(r"\b(we|I)(['’](?:re|ve|ll|d))\b"), r"you\2"),
+    (("we",), pattern(r"\bwe\b"), "you"),
+    (("we",), pattern(r"\bWe\b"), "You"),
+    (("us",), pattern(r"\bus\b(?!-)"), "you"),
+    (("our",), pattern(r"\bour\b"), "the"),
+    (("our",), pattern(r"\bOur\b"), "The"),
+    (("我们",), pattern(r"我们"), ""),
 )  # fmt: skip
-_ARROW_SPACE = re.compile(r"\s{2,}")
+"""(words of which one must stand in the lower-case text, pattern, replacement)."""
+_ARROW_SPACE = pattern(r"\s{2,}")
 
 
 class BulletDistiller:
@@ -155,16 +159,26 @@ def reword(text: str, *, is_title: bool = False) -> str:
     if is_title:
         _, text = title_type(text)
         text = re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", text)
-    text = _NOISE.sub("", text)
-    text = _LEAD.sub("", text.strip())
-    for pattern, replacement in _SELF:
-        text = pattern.sub(replacement, text)
+    if any(map(text.lower().__contains__, _NOISE_WORDS)):
+        text = _NOISE.sub("", text)
+    text = text.strip()
+    lead = _LEAD.match(text)
+    text = _without_self(text[lead.end() :] if lead else text)
     text = _ARROW_SPACE.sub(" ", text).strip(" \t;,:—-–，：；")
     if weight_of(text) > _SENTENCE_WEIGHT * 1.5:
         text = _shorten(text)
     first = text[:1]
     if first.islower() and re.match(r"[a-zà-ÿ]+(?:[\s,]|$)", text):
         text = first.upper() + text[1:]
+    return text
+
+
+def _without_self(text: str) -> str:
+    """Take the writer out; lower-casing once is cheaper than a dozen searches."""
+    lowered = text.lower()
+    for needles, self_words, replacement in _SELF:
+        if any(map(lowered.__contains__, needles)):
+            text = self_words.sub(replacement, text)
     return text
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_FENCES = re.compile(
+from memx.reflector.pattern import pattern
+
+_FENCES = pattern(
     r"<(?P<tag>memx[\w-]*|system-reminder|environment_context|environment_details|user_instructions"
     r"|INSTRUCTIONS|persisted-output"
     r"|local-command-\w+|command-\w+|relevant[-_]memor(?:y|ies)|recalled[-_]\w+|memory[-_]context"
@@ -12,8 +14,8 @@ _FENCES = re.compile(
     r".*?(?:</(?P=tag)>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-_RECALL_CALL = re.compile(r"\bmemx\b|\bmcp__memx|\bgit[ -]memx\b", re.IGNORECASE)
-_INJECTION = re.compile(
+_RECALL_CALL = pattern(r"\bmemx\b|\bmcp__memx|\bgit[ -]memx\b", re.IGNORECASE)
+_INJECTION = pattern(
     r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|any|other"
     r"|your)\b.{0,30}\b(?:instruction|prompt|rule|message|direction|guideline)s?"
     r"|\b(?:system|developer) prompt\b|\byou are (?:now|an? (?:ai|assistant|agent|language model))\b"

@@ -8,6 +8,7 @@ from memx.record import record
 from memx.reflector.calls import Call, pair_calls
 from memx.reflector.echo import is_injection, is_recall, strip_echo
 from memx.reflector.language import detect_language
+from memx.reflector.pattern import pattern
 from memx.reflector.segment import segment_prose
 from memx.reflector.vocabulary import fold, vocabulary
 
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from memx.reflector.segment import Passage
 
 _TEXT_LIMIT = 4000
-_CONTENT = re.compile(r"[A-Za-z_][\w.:/-]{2,}\w|[\u3400-\u9fff]{2}|[\u30a1-\u30fa\u30fc]{3,}")
+_CONTENT = pattern(r"[A-Za-z_][\w.:/-]{2,}\w|[\u3400-\u9fff]{2}|[\u30a1-\u30fa\u30fc]{3,}")
 _RECALLED_SHARE = 0.5
-_CITES_MEMORY = re.compile(
+_CITES_MEMORY = pattern(
     r"\b(?:recalled?|remembered)\b|\b(?:the |project |team )?(?:memory|memx"
     r"|notes?)\b[^.]{0,20}\b(?:says?|tells?|asks?|states?|know|mentions?)\b|\bwhat we already know\b"
     r"|\bas the (?:memory|notes?)\b|\bmemx\b"

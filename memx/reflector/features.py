@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from memx.record import record
 from memx.reflector.language import detect_language, weight_of
+from memx.reflector.pattern import pattern
 from memx.reflector.segment import ITEM, TITLE
 from memx.reflector.vocabulary import fold, vocabulary
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from memx.reflector.segment import Passage, Sentence
     from memx.reflector.vocabulary import Vocabulary
 
-CODE_TOKEN = re.compile(
+CODE_TOKEN = pattern(
     r"`[^`\n]{1,80}`"
     r"|(?<![\w/])--?[a-z][\w-]*(?:=\S+)?"
     r"|\b[A-Za-z_]\w*(?:::|->|\.)[A-Za-z_]\w*(?:\(\))?"
@@ -34,29 +35,34 @@ CODE_TOKEN = re.compile(
     r"|(?<![\w])@[A-Za-z]\w+"
     r"|\b[\w-]+\.(?:py|js|ts|tsx|yml|yaml|toml|json|c|h|cpp|rs|go|java|sh|sql|md|txt|cfg|ini|properties|lock|env)\b"
 )
-VALUE_TOKEN = re.compile(
+_CODE_MARK = pattern(r"`[^`\n]{1,80}`")
+VALUE_TOKEN = pattern(
     r"(?<![\w#.])\d+(?:\.\d+)*(?:\s?(?:ms|s|MB|GB|KB|kB|%|seconds?|minutes?|bytes?|秒|分|条|次))?(?![\w.])"
 )
-_CONVENTIONAL = re.compile(r"^(?P<type>[A-Za-z]+)(?:\((?P<scope>[^)]*)\))?!?:\s*(?P<rest>.+)$", re.DOTALL)
-_PREFIX = re.compile(r"^\[?(?P<type>Add|Mod|Fix|New|Imp|Keep|Doc|Docs|Del)\]?:?\s*", re.IGNORECASE)
-_FIX_TITLE = re.compile(
+_CONVENTIONAL = pattern(r"^(?P<type>[A-Za-z]+)(?:\((?P<scope>[^)]*)\))?!?:\s*(?P<rest>.+)$", re.DOTALL)
+_PREFIX = pattern(r"^\[?(?P<type>Add|Mod|Fix|New|Imp|Keep|Doc|Docs|Del)\]?:?\s*", re.IGNORECASE)
+_FIX_TITLE = pattern(
     r"^(?:\[?fix(?:e[sd]|ing)?\b|bug ?fix|hotfix|corrige|corregid|corrig|soluciona|arregl|修复|修正|解决"
     r"|不具合)|を修正|の修正",
     re.IGNORECASE,
 )
-_ROUTINE = re.compile(
+_ROUTINE = pattern(
     r"^(?:merge\b|revert\b|bump\b|rel(?:ease|ase)\b|version\b|v?\d+\.\d+|sync with|the \d+\w* batch"
     r"|update(?:s|d)? (?:changelog|readme|version|deps)"
     r"|delete\b|initial\b|\[pre-commit|lint\b|typo)",
     re.IGNORECASE,
 )
-_BOT = re.compile(
-    r"dependabot|Bumps \[|pre-commit autoupdate|renovate|updated-dependencies:|update pre-commit hooks",
-    re.IGNORECASE,
+_BOT_WORDS = (
+    "dependabot",
+    "bumps [",
+    "pre-commit autoupdate",
+    "renovate",
+    "updated-dependencies:",
+    "update pre-commit hooks",
 )
-_TICKET = re.compile(r"\bmt#\d+|\bR\d\b|\bPR #?\d+|\bSC\d\b|\bAT\d\b|\bADR-\d+|\bTask \d+", re.IGNORECASE)
-_REFERENCE = re.compile(r"\(#\d+\)|#\d+|https?://\S+")
-_LABEL = re.compile(r"^[*`\"]{0,2}[\w./-]+(?:\(\))?[*`\"]{0,2}\s*[:：] ")
+_TICKET = pattern(r"\bmt#\d+|\bR\d\b|\bPR #?\d+|\bSC\d\b|\bAT\d\b|\bADR-\d+|\bTask \d+", re.IGNORECASE)
+_REFERENCE = pattern(r"\(#\d+\)|#\d+|https?://\S+")
+_LABEL = pattern(r"^[*`\"]{0,2}[\w./-]+(?:\(\))?[*`\"]{0,2}\s*[:：] ")
 _ROUTINE_TYPES = frozenset(
     ("chore", "docs", "doc", "style", "test", "tests", "refactor", "build", "ci", "keep")
 )
@@ -101,8 +107,21 @@ def _code_in(token: str) -> tuple[str, ...]:
 
 def code_tokens(text: str) -> list[str]:
     """Return the identifiers, flags, paths and marked code of a text, in order."""
-    if "`" in text:
-        return CODE_TOKEN.findall(text)
+    if "`" not in text:
+        return _bare_tokens(text)
+    if "=" in text:
+        return CODE_TOKEN.findall(text)  # `--flag=...` goes on over a code mark
+    tokens: list[str] = []
+    start = 0
+    for mark in _CODE_MARK.finditer(text):
+        tokens += _bare_tokens(text[start : mark.start()])
+        tokens.append(mark.group())
+        start = mark.end()
+    return tokens + _bare_tokens(text[start:])
+
+
+def _bare_tokens(text: str) -> list[str]:
+    """Return the code tokens outside of marks; none goes over a space, so words that come again cost nothing."""
     return [
         found
         for token in text.split()
@@ -183,7 +202,11 @@ def _measure(
     many = len(usable) + 1
     titled = words.tally(fold(passage.title)) if passage.title else {}
     explained = [bool(c.get("cause") or c.get("hazard")) for c in tallies]
-    values = {name: math.log1p(sum(tallies[i].get(name, 0) for i in core)) for name in _CUES}
+    summed: dict[str, int] = {}
+    for i in core:
+        for name, count in tallies[i].items():
+            summed[name] = summed.get(name, 0) + count
+    values = {name: math.log1p(summed[name]) if name in summed else 0.0 for name in _CUES}
     values |= {
         "identifiers": math.log1p(len(set().union(*(tokens[i] for i in core)))),
         "values": math.log1p(count_values(core_text)),
@@ -213,15 +236,14 @@ def _measure(
 
 def _title_values(title: str, text: str, words: Vocabulary) -> dict[str, float]:
     kind, rest = title_type(title)
+    folded, lowered = fold(rest), text.lower()
     return {
         "fix_title": float(bool(_FIX_TITLE.search(title)) or kind == "fix"),
-        "feature_title": float(
-            kind in ("feat", "add", "new", "imp") or words.has("feature", fold(rest)[:16])
-        ),
+        "feature_title": float(kind in ("feat", "add", "new", "imp") or words.has("feature", folded[:16])),
         "routine_title": float(kind in _ROUTINE_TYPES or bool(_ROUTINE.match(title))),
-        "maintenance_title": float(words.has("maintenance", fold(rest))),
+        "maintenance_title": float(words.has("maintenance", folded)),
         "merge_title": float(title.startswith(("Merge ", "Revert "))),
-        "bot": float(bool(_BOT.search(text))),
+        "bot": float(any(map(lowered.__contains__, _BOT_WORDS))),
         "tickets": math.log1p(
             len(_TICKET.findall(text)) if "#" in text or "-" in text or " R" in text else 0
         ),

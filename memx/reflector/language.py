@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
+from memx.reflector.pattern import pattern
+from memx.reflector.vocabulary import load_stopwords
 
-from memx.reflector.vocabulary import languages, load_lexicon
-
-_KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa\u30fc]")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_KANA = pattern(r"[\u3041-\u309f\u30a1-\u30fa\u30fc]")
+_HAN = pattern(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_CJK = pattern(r"[\u3041-\u30ff\u3400-\u9fff]")
 _SAMPLE = 600
 
 
@@ -21,20 +20,12 @@ def detect_language(text: str) -> str:
             return "zh"
     words = text[:_SAMPLE].lower().split()
     best, best_hits = "en", 0
-    for language in _by_stopwords():
-        stopwords = load_lexicon(language).stopwords
+    for language, stopwords in load_stopwords().items():
         hits = sum(map(stopwords.__contains__, words))
         hits += language == "es" and not text.isascii() and any(c in text for c in "ñ¿¡")
         if hits > best_hits:
             best, best_hits = language, hits
     return best
-
-
-@cache
-def _by_stopwords() -> tuple[str, ...]:
-    """Return the languages told by their stop words, English first."""
-    others = [name for name in languages() if name != "en" and load_lexicon(name).stopwords]
-    return ("en", *others)
 
 
 def is_cjk(character: str) -> bool:
@@ -48,6 +39,6 @@ def is_cjk(character: str) -> bool:
 
 def weight_of(text: str) -> int:
     """Return the length in Latin characters: a Han or kana character says as much as three."""
-    if text.isascii():
+    if text.isascii() or not _CJK.search(text):
         return len(text)
     return len(text) + 2 * len(_HAN.findall(text)) + len(_KANA.findall(text))

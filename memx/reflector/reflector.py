@@ -6,16 +6,13 @@ from memx.model import Candidate, Rejection
 from memx.record import record, replace
 from memx.reflector.classify import classify
 from memx.reflector.detector import PatternDetector, lead_match
-from memx.reflector.diff import DiffEvidence, diff_evidence
 from memx.reflector.distiller import BulletDistiller, entities_of, shown_command
 from memx.reflector.echo import is_injection, strip_echo
-from memx.reflector.episode import split_episodes
 from memx.reflector.features import Evidence, gather
 from memx.reflector.language import detect_language, weight_of
 from memx.reflector.rules import Match
 from memx.reflector.scorer import Factors, KnowledgeScorer
 from memx.reflector.segment import Passage, explicit_lessons, segment, segment_prose
-from memx.reflector.session import find_lessons
 from memx.reflector.subject import anchors_of, known_tools, tags_of, tools_of
 from memx.reflector.vocabulary import vocabulary
 from memx.reflector.worth import load_worth
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
 
     from memx.config import ReflectorConfig
     from memx.model import Commit, Event
+    from memx.reflector.diff import DiffEvidence
     from memx.reflector.session import Finding
     from memx.reflector.worth import LogisticModel
 
@@ -112,7 +110,7 @@ class Reflector:
     def commit(self, commit: Commit) -> Reflection:
         """Distil a commit's message, with its files where they were read."""
         message = commit.message
-        shown = diff_evidence(commit) if any(change.added for change in commit.files) else None
+        shown = _shown_by(commit)
         if shown is None and self._is_hopeless(message):
             return _NOTHING
         origin = Origin(
@@ -131,7 +129,14 @@ class Reflector:
 
     def _is_slight(self, evidence: Evidence) -> bool:
         """Tell whether so little is said that only a rule's own words could carry a lesson."""
-        return self._config.min_score > 0 and sum(weight_of(s.text) for s in evidence.usable) <= _SHORT
+        if self._config.min_score <= 0:
+            return False
+        room = _SHORT
+        for sentence in evidence.usable:
+            room -= weight_of(sentence.text)
+            if room < 0:
+                return False
+        return True
 
     def _is_hopeless(self, message: str) -> bool:
         """Tell cheaply whether a message comes from a bot, or is short and holds no rule's own words."""
@@ -164,6 +169,10 @@ class Reflector:
         source: `session <format> <id>`; each lesson's own key is added. counts:
         command steps of other sessions, as `repeated_steps` gives them.
         """
+        # A commit's hook has no use for this half.
+        from memx.reflector.episode import split_episodes
+        from memx.reflector.session import find_lessons
+
         episodes = split_episodes(events)
         parts = [
             self._finding(f, source) for f in find_lessons(episodes, self._config.repetition_min, counts)
@@ -308,3 +317,11 @@ class Reflector:
             lang=language,
             author=origin.author,
         )
+
+
+def _shown_by(commit: Commit) -> DiffEvidence | None:
+    if not any(change.added for change in commit.files):
+        return None
+    from memx.reflector.diff import diff_evidence
+
+    return diff_evidence(commit)

@@ -6,6 +6,7 @@ import re
 
 from memx.record import record
 from memx.reflector.language import is_cjk
+from memx.reflector.pattern import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,24 +22,24 @@ HEADING = "heading"
 CODE = "code"
 QUOTE = "quote"
 
-_TRAILER = re.compile(
+_TRAILER = pattern(
     r"^(?:[A-Z][A-Za-z]*(?:-[A-Za-z]+)+|Fixes|Closes|Refs?|See|Link|Bug|Issue|PR|Tested|Contributed by|git-svn-id|🤖)"
     r"(?::\s|\s*#\d|\s+https?://|\s+Generated with).*$|^(?:Signed-off-by|Co-authored-by)\b.*$"
     r"|^for more information, see https?://.*$|^\s*https?://\S+\s*$|^\(cherry picked from.*$|^-{3,}\s*$"
     r"|^\[pre-commit\.ci\].*$|^\[\w*:?#\d+\]$",
     re.IGNORECASE,
 )
-_KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]*:(?:\s|$)|-{3,}")
-_EXPLICIT = re.compile(r"^(Learned|Gotcha|Decision|Memx):[ \t]*(.*)$", re.IGNORECASE)
-_ITEM = re.compile(r"^(\s*)(?:[-*•+‣▪✓]|\d{1,2}[.)、])\s+(?=\S)")
-_HEADING = re.compile(r"^#{1,6}\s+\S|^\*\*[^*]+\*\*\s*[:：]?$|^[^.。!?！？]{1,60}[:：]$")
-_SQUASH_NOISE = re.compile(
+_KEY = pattern(r"[A-Za-z][A-Za-z0-9-]*:(?:\s|$)|-{3,}")
+_EXPLICIT = pattern(r"^(Learned|Gotcha|Decision|Memx):[ \t]*(.*)$", re.IGNORECASE)
+_ITEM = pattern(r"^(\s*)(?:[-*•+‣▪✓]|\d{1,2}[.)、])\s+(?=\S)")
+_HEADING = pattern(r"^#{1,6}\s+\S|^\*\*[^*]+\*\*\s*[:：]?$|^[^.。!?！？]{1,60}[:：]$")
+_SQUASH_NOISE = pattern(
     r"^(?:Update \S+|\[pre-commit\.ci\].*|Merge \S.*|WIP|wip|fix(?:ed)? (?:typo|lint).*)$"
 )
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\sa-z])|(?<=[。！？])\s*|(?<=[!?？])\s+")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|etc|p\.ej|approx|Dr|No|\d)|\s[A-Z])\.$")
-_QUOTED = re.compile(
+_FENCE = pattern(r"^\s*(?:```|~~~)")
+_SENTENCE_END = pattern(r"(?<=[.!?])[\"')\]]*\s+(?=[^\sa-z])|(?<=[。！？])\s*|(?<=[!?？])\s+")
+_ABBREVIATION = pattern(r"(?:\b(?:e\.g|i\.e|vs|cf|etc|p\.ej|approx|Dr|No|\d)|\s[A-Z])\.$")
+_QUOTED = pattern(
     r"\"[^\"\n]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|「[^」]{1,300}」|『[^』]{1,300}』|`[^`\n]{1,300}`"
     r"|(?<![\w])'[^'\n]{12,300}'(?!\w)"
 )

@@ -11,6 +11,7 @@ from memx.reflector.detector import PatternDetector
 from memx.reflector.distiller import BulletDistiller
 from memx.reflector.episode import Episode, Turn, content_words, reports_problem
 from memx.reflector.features import NAMES, Evidence, gather
+from memx.reflector.pattern import pattern
 from memx.reflector.rules.repetitive_op import repetition_confidence
 from memx.reflector.segment import Passage, segment_prose
 from memx.reflector.settings import Setting, edit_settings
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
 
     from memx.reflector.rules import Match
 
-_INSTALL = re.compile(
+_INSTALL = pattern(
     r"\b(?:npm (?:install|i|add)|pnpm add|yarn add|bun add|pip3? install|uv add|poetry add"
     r"|pipx install|cargo (?:add|install)|go (?:get|install)|brew install"
     r"|apt(?:-get)? install|gem install|composer require|dotnet add package|choco install"
     r"|winget install|scoop install)\s+(?:-\S+\s+)*(?P<name>[@A-Za-z][\w@./-]*)"
 )
-_IMAGE = re.compile(r"^\+\s*image:\s*[\"']?(?:[\w.-]+/)*(?P<name>[\w-]+)", re.MULTILINE)
-_NO_OP = re.compile(
+_IMAGE = pattern(r"^\+\s*image:\s*[\"']?(?:[\w.-]+/)*(?P<name>[\w-]+)", re.MULTILINE)
+_NO_OP = pattern(
     r"up to date|already (?:installed|satisfied|up-to-date)|nothing to (?:do|install)", re.IGNORECASE
 )
-_ROUTINE_STEPS = re.compile(
+_ROUTINE_STEPS = pattern(
     r"^(?:git|gh|glab|(?:npx )?(?:vitest|jest|eslint|tsc|prettier|playwright)|pytest|(?:npm|pnpm|yarn"
     r"|bun)(?: run)? (?:test|lint|build|dev|start|install)\S*|cargo (?:test|check|build|clippy|run)"
     r"|go (?:test|build|vet)"
@@ -60,7 +61,7 @@ SESSION_NAMES = (
 )  # fmt: skip
 _WHOLE_COMMAND = 0.8
 _SHORT_COMMAND = 120
-_KEY_PART = re.compile(r"[A-Za-z]{4,}")
+_KEY_PART = pattern(r"[A-Za-z]{4,}")
 
 
 @record

@@ -6,27 +6,26 @@ import os
 import re
 
 from memx.record import record
+from memx.reflector.pattern import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_CONFIG_PATH = re.compile(
+_CONFIG_PATH = pattern(
     r"\.(?:ya?ml|toml|ini|cfg|conf|properties|env|json|xml|hcl|tf|tfvars)(?:\.[\w-]+)?$|(?:^"
     r"|[/\\])\.env(?:\.\w+)?$|\.conf\.\w+$|(?:^|[/\\])(?:settings|config)[\w.-]*\.\w+$"
     r"|(?:^|[/\\])(?:Dockerfile|Makefile|gradle\.properties|nginx[\w.-]*)$",
     re.IGNORECASE,
 )
-_NOT_SETTINGS = re.compile(
+_NOT_SETTINGS = pattern(
     r"(?:lock|package|composer|changelog|manifest)[\w.-]*\.(?:json|ya?ml|toml)$|\.lock$", re.IGNORECASE
 )
-_PAIR = re.compile(
+_PAIR = pattern(
     r"^\s*[-*]?\s*[\"']?(?P<key>[A-Za-z_][\w.\-]*)[\"']?\s*[:=]\s*(?P<value>[^\s#,;]+"
     r"|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}')\s*[,;]?\s*(?:(?:#|//).*)?$"
 )
-_VERSION_KEY = re.compile(
-    r"version|revision|hash|sha|checksum|integrity|timestamp|updated|date", re.IGNORECASE
-)
+_VERSION_KEY = pattern(r"version|revision|hash|sha|checksum|integrity|timestamp|updated|date", re.IGNORECASE)
 _MAX_CHANGES = 4
 
 

@@ -7,10 +7,11 @@ import re
 from functools import cache
 
 from memx.reflector.features import code_tokens
+from memx.reflector.pattern import pattern
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#-]*(?:\.[A-Za-z0-9]+)*")
-_GENERATED = re.compile(
+_NAME = pattern(r"[A-Za-z][A-Za-z0-9+#-]*(?:\.[A-Za-z0-9]+)*")
+_GENERATED = pattern(
     r"(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|poetry\.lock|uv\.lock|Cargo\.lock"
     r"|go\.sum|composer\.lock|Gemfile\.lock)$|\.min\.(?:js|css)$|\.(?:png|jpe?g|gif|svg|pdf|ico|woff2?)$"
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from memx.record import record
 from memx.reflector.calls import NAVIGATION, Call, head_of, steps_of
+from memx.reflector.pattern import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,9 +12,9 @@ if TYPE_CHECKING:
 
 MAX_DISTANCE = 8
 """Calls between failure and success."""
-_WORD = re.compile(r"[^\s\"'|;&<>]+")
+_WORD = pattern(r"[^\s\"'|;&<>]+")
 _LEAST_RETAINED = 0.6
-_HEADER = re.compile(r"\s+-H\s+(?:\"[^\"]*\"|'[^']*')")
+_HEADER = pattern(r"\s+-H\s+(?:\"[^\"]*\"|'[^']*')")
 
 
 @record

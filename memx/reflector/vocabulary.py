@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     _Cue = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], bool, str], ...]]
 
@@ -137,19 +137,15 @@ _WORDS_KNOWN = 50_000
 
 
 class Lexicon:
-    """One language's cues, guards and patterns; patterns are compiled when first used."""
+    """One language's cues, guards and patterns; each part is made ready when first used."""
 
     def __init__(self, data: dict[str, object]) -> None:
         """Take the parsed content of a lexicon file."""
         self.language = str(data["language"])
         self.spaced = bool(data.get("spaced", True))
-        self.stopwords = frozenset(_strings(data.get("stopwords")))
-        self._phrases = {
-            name: tuple(self._needle(phrase) for phrase in phrases)
-            for group in ("cues", "guards")
-            for name, phrases in _table(data.get(group)).items()
-        }
-        self._cue_index = CueIndex(self.spaced, {**_table(data.get("cues")), **_table(data.get("guards"))})
+        self._groups = {**_table(data.get("cues")), **_table(data.get("guards"))}
+        self._needles: dict[str, tuple[str, ...]] = {}
+        self._cue_index: CueIndex | None = None
         self._triggers = {
             name: tuple(needle.lower() for needle in needles)
             for name, needles in _table(data.get("triggers")).items()
@@ -157,7 +153,13 @@ class Lexicon:
         self._patterns = _rules(data.get("rules"))
         templates = data.get("templates")
         self.templates: dict[str, str] = dict(templates) if isinstance(templates, dict) else {}
-        self._compiled: dict[str, re.Pattern[str]] = {}
+
+    def _needles_of(self, name: str) -> tuple[str, ...]:
+        """Return the phrases of a group as they stand in folded text."""
+        needles = self._needles.get(name)
+        if needles is None:
+            needles = self._needles[name] = tuple(map(self._needle, self._groups.get(name, ())))
+        return needles
 
     def _needle(self, phrase: str) -> str:
         if not self.spaced:
@@ -168,6 +170,8 @@ class Lexicon:
 
     def tally(self, folded: str, counts: dict[str, int]) -> None:
         """Add the number of cues in folded text to `counts`, by group, in one pass."""
+        if self._cue_index is None:
+            self._cue_index = CueIndex(self.spaced, self._groups)
         self._cue_index.tally(folded, counts)
 
     def may_match(self, rule: str, lowered: str) -> bool:
@@ -182,20 +186,60 @@ class Lexicon:
 
     def has(self, name: str, folded: str) -> bool:
         """Tell whether the folded text holds a cue of the group."""
-        return any(needle in folded for needle in self._phrases.get(name, ()))
+        return any(map(folded.__contains__, self._needles_of(name)))
 
     def first(self, name: str, folded: str) -> int:
         """Return the position of the first cue in the folded text, -1 when there is none."""
-        found = [at for needle in self._phrases.get(name, ()) if (at := folded.find(needle)) >= 0]
+        found = [at for needle in self._needles_of(name) if (at := folded.find(needle)) >= 0]
         return min(found, default=-1)
 
-    def patterns(self, rule: str, lowered: str) -> Iterator[re.Pattern[str]]:
-        """Yield a rule's compiled patterns whose needed words stand in the text."""
-        for source, needs in self._patterns.get(rule, ()):
-            if all(any(word in lowered for word in group) for group in needs):
-                if source not in self._compiled:
-                    self._compiled[source] = _compile(source)
-                yield self._compiled[source]
+    def patterns(self, rule: str, lowered: str) -> Iterator[RulePattern]:
+        """Yield a rule's patterns whose needed words stand in the text."""
+        for rule_pattern in self._patterns.get(rule, ()):
+            if rule_pattern.may_match(lowered):
+                yield rule_pattern
+
+
+class RulePattern:
+    """One pattern of a rule; compiled when first searched for, and searched for only where it can match.
+
+    needs: of each group of words one must stand in the lower-case text. core: a
+    part of the pattern that is quick to search for; where it is missing, the
+    whole cannot match.
+    """
+
+    def __init__(self, source: str, needs: tuple[tuple[str, ...], ...] = (), core: str = "") -> None:
+        """Take the sources with their placeholders."""
+        self._needs = needs
+        self._search = _deferred_search(source)
+        self._search_core = _deferred_search(core) if core else None
+
+    def may_match(self, lowered: str) -> bool:
+        """Tell cheaply whether the needed words stand in a lower-case text."""
+        for group in self._needs:
+            for word in group:
+                if word in lowered:
+                    break
+            else:
+                return False
+        return True
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the first match in a text."""
+        if self._search_core is not None and self._search_core(text) is None:
+            return None
+        return self._search(text)
+
+
+def _deferred_search(source: str) -> Callable[[str], re.Match[str] | None]:
+    compiled: list[Callable[[str], re.Match[str] | None]] = []
+
+    def search(text: str) -> re.Match[str] | None:
+        if not compiled:
+            compiled.append(_compile(source).search)
+        return compiled[0](text)
+
+    return search
 
 
 def _strings(value: object) -> tuple[str, ...]:
@@ -208,20 +252,18 @@ def _table(value: object) -> dict[str, tuple[str, ...]]:
     return {str(name): _strings(items) for name, items in value.items()}
 
 
-def _rules(value: object) -> dict[str, tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]]:
-    """Return for each rule its patterns with what they need: of each group of words one must stand there."""
+def _rules(value: object) -> dict[str, tuple[RulePattern, ...]]:
+    """Return the patterns of each rule."""
     if not isinstance(value, dict):
         return {}
     return {str(name): tuple(_rule(item) for item in items) for name, items in value.items()}
 
 
-def _rule(item: object) -> tuple[str, tuple[tuple[str, ...], ...]]:
-    if isinstance(item, dict):
-        needs = item.get("needs")
-        return str(item["pattern"]), tuple(_strings(group) for group in needs) if isinstance(
-            needs, list
-        ) else ()
-    return str(item), ()
+def _rule(item: object) -> RulePattern:
+    if not isinstance(item, dict):
+        return RulePattern(str(item))
+    needs = item.get("needs") or ()
+    return RulePattern(str(item["pattern"]), tuple(map(_strings, needs)), str(item.get("core", "")))
 
 
 def _compile(source: str) -> re.Pattern[str]:
@@ -244,6 +286,16 @@ def load_lexicon(language: str) -> Lexicon:
 def languages() -> tuple[str, ...]:
     """Return the languages that have a lexicon file, in a fixed order."""
     return tuple(sorted(name[:-5] for name in os.listdir(_FOLDER) if name.endswith(".json")))
+
+
+@cache
+def load_stopwords() -> Mapping[str, frozenset[str]]:
+    """Return the commonest words of the languages that are told by them, English first.
+
+    They have a file of their own, so that to name a text's language no lexicon is read.
+    """
+    with open(os.path.join(os.path.dirname(_FOLDER), "stopwords.json"), encoding="utf-8") as file:
+        return {language: frozenset(words) for language, words in json.load(file).items()}
 
 
 class Vocabulary:
@@ -275,7 +327,7 @@ class Vocabulary:
         found = [at for lexicon in self.lexicons if (at := lexicon.first(name, folded)) >= 0]
         return min(found, default=-1)
 
-    def patterns(self, rule: str, lowered: str, window: str) -> Iterator[re.Pattern[str]]:
+    def patterns(self, rule: str, lowered: str, window: str) -> Iterator[RulePattern]:
         """Yield a rule's patterns that can start in `lowered` and match in `window`, the own language's first."""
         for lexicon in self.lexicons:
             if lexicon.may_match(rule, lowered):

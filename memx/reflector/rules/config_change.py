@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
+from memx.reflector.pattern import pattern
 from memx.reflector.rules.rule import Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_VERSION = re.compile(r"v?\d+\.\d+(?:\.\d+)*[a-z0-9.-]*$", re.IGNORECASE)
-_UPGRADE = re.compile(r"\b(?:bump|upgrad|updat|actualiz)\w*|升级|バージョン|版本", re.IGNORECASE)
+_VERSION = pattern(r"v?\d+\.\d+(?:\.\d+)*[a-z0-9.-]*$", re.IGNORECASE)
+_UPGRADE = pattern(r"\b(?:bump|upgrad|updat|actualiz)\w*|升级|バージョン|版本", re.IGNORECASE)
 
 
 class ConfigChangeRule(Rule):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from memx.reflector.segment import Sentence
-    from memx.reflector.vocabulary import Vocabulary
+    from memx.reflector.vocabulary import RulePattern, Vocabulary
 
 
 @record
@@ -60,7 +60,7 @@ class Rule:
                     break
 
     def _match(
-        self, pattern: re.Pattern[str], window: Sequence[Sentence], first: int, words: Vocabulary
+        self, pattern: RulePattern, window: Sequence[Sentence], first: int, words: Vocabulary
     ) -> Match | None:
         found = pattern.search(" ".join(sentence.masked for sentence in window))
         if not found or found.start() > len(window[0].masked):
