@@ -62,9 +62,11 @@ def add(project: Project, draft: Draft) -> Added:
     It is compared with all visible stores and written to one.
     """
     from memx.app.curate import compare_with_store, mark, matches_elsewhere
+    from memx.store.validation import validate_bullet
 
     store = project.store
     bullet = complete(project, draft)
+    validate_bullet(bullet)
     known = _holder(store, bullet.id)
     if known is not None:
         return _again(project, bullet, known)

@@ -305,7 +305,9 @@ class Index:
         for path in suspects:
             misnamed = name_problem(path)
             if misnamed is not None:
+                # No index can hold such a name, so none of the tables does either: it is asked again each time.
                 broken[path] = misnamed
+                stats.pop(path)
                 continue
             data = self._read(path)
             if data is None:
@@ -332,7 +334,7 @@ class Index:
             stats,
             digests,
             reported,
-            touched=stats != known or bool(gone or bullets),
+            touched=stats != known or bool(gone or bullets or reported != problems),
         )
 
     def _read(self, path: str) -> bytes | None:

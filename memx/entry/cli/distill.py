@@ -74,6 +74,9 @@ def _history(source: str, values: dict[str, object]) -> History:
     from memx.app.distil import History
 
     top, count = values["top"], values["max_count"]
+    for name, number in (("top", top), ("max-count", count)):
+        if isinstance(number, int) and number < 0:
+            raise UsageError(f"--{name} must be zero or more")
     limit = top if isinstance(top, int) else HISTORY_TOP if source == "history" else 0
     return History(
         revisions=_revisions(source, values),

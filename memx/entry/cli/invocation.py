@@ -81,14 +81,14 @@ class Invocation:
 
     def print(self, text: str = "") -> None:
         """Write one line of data. Text from files has been through `show_controls` by then, styles have not."""
-        sys.stdout.write(text + "\n")
+        _write(text + "\n")
 
     def document(self, document: Mapping[str, object]) -> None:
         """Write one versioned JSON document."""
         import json
 
         text = json.dumps({"version": JSON_VERSION, **document}, ensure_ascii=False, separators=(",", ":"))
-        sys.stdout.write(text.encode("utf-8", "replace").decode() + "\n")
+        _write(text.encode("utf-8", "replace").decode() + "\n")
 
     def emit(self, document: Mapping[str, object], lines: Iterable[str]) -> None:
         """Write the document with `--json`, the lines otherwise."""
@@ -115,6 +115,19 @@ class Invocation:
         sys.stderr.write(f"{question} [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+class OutputError(OSError):
+    """Standard output cannot be written: a full disk, not a bug."""
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.errno, error.strerror) from error
 
 
 def report_error(error: MemxError) -> None:

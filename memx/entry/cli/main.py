@@ -8,7 +8,7 @@ import sys
 from memx import __version__
 from memx.entry.cli.command import Command, parse, split_shared
 from memx.entry.cli.table import GROUPS, MODULES
-from memx.errors import EXIT_BUG, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, MemxError
+from memx.errors import EXIT_BUG, EXIT_EXPECTED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, MemxError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ _SHARED_FLAGS = ("--json", "--quiet", "-q", "-C", "--now")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the console scripts exit with what this returns."""
+    if arguments is None:
+        _require_utf8()
+    _open_closed_streams()
     argv = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -29,12 +32,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _dispatch(argv)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has gone; keep the interpreter from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return EXIT_OK
+    except OSError as error:
+        _drop_output()
+        sys.stderr.write(f"memx: cannot write the output ({error.strerror})\n")
+        return EXIT_EXPECTED
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     return code
+
+
+def _drop_output() -> None:
+    """Send what is still buffered nowhere, or the interpreter would complain about it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_closed_streams() -> None:
+    """Give a process that was started with closed streams something to read and write."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (open until the end)
+
+
+def _require_utf8() -> None:
+    """Start anew in UTF-8 where arguments and file names were read as ASCII: all but ASCII is lost there."""
+    if sys.getfilesystemencoding() in ("ascii", "us-ascii") and os.environ.get("PYTHONUTF8") != "1":
+        os.environ["PYTHONUTF8"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (this very program)
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -93,6 +118,7 @@ def execute(command: Command, values: dict[str, object]) -> int:
     """Run a command; an expected failure and a bug are both reported in the form that was asked for."""
     from memx.entry.cli.invocation import (
         Invocation,
+        OutputError,
         error_document,
         report_error,
     )
@@ -107,7 +133,7 @@ def execute(command: Command, values: dict[str, object]) -> int:
         else:
             report_error(error)
         return error.exit_code
-    except (BrokenPipeError, KeyboardInterrupt):
+    except (BrokenPipeError, KeyboardInterrupt, OutputError):
         raise
     except Exception as error:  # noqa: BLE001 (the one place where a bug becomes a report)
         from memx.entry.bug_report import write_bug_report

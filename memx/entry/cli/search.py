@@ -100,7 +100,7 @@ def _hit_lines(invocation: Invocation, hit: Hit, *, explains: bool) -> Iterator[
     head = f"{hit.score:.3f}  {hit.section}/{hit.type}  {show_controls(place)}{suffix}"
     yield f"{invocation.style(hit.id, '33')}  {head}"
     if hit.title:
-        yield "    " + invocation.style(show_controls(hit.title), "1")
+        yield "    " + invocation.style(show_controls(" ".join(hit.title.split())), "1")
     for line in hit.text.splitlines() or [""]:
         yield f"    {show_controls(line)}"
     if explains:
