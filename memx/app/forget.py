@@ -6,8 +6,9 @@ import gc
 import os
 from contextlib import contextmanager
 
-from memx.decay import ARCHIVE_CANDIDATE, DecayResult, archive_day, weight
+from memx.decay import ARCHIVE_CANDIDATE, DecayResult, archive_day, half_life, weight
 from memx.errors import UsageError
+from memx.model import TYPES
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -31,7 +32,7 @@ class Weighed:
     archive_at: float | None
 
 
-def weigh_bullet(bullet: Bullet | Head, recall_count: int, now: float, config: DecayConfig) -> DecayResult:
+def weigh_bullet(bullet: Bullet, recall_count: int, now: float, config: DecayConfig) -> DecayResult:
     """Return the weight of one bullet with these recalls."""
     return weight(
         now,
@@ -49,36 +50,50 @@ def weigh_bullet(bullet: Bullet | Head, recall_count: int, now: float, config: D
 
 def weigh_store(project: Project) -> tuple[list[Weighed], list[Problem]]:
     """Weigh every bullet that is not archived, the lightest last."""
-    with _without_collection():
+    with without_collection():
         heads, problems = project.store.scan_heads()
         config, now = project.config.decay, project.now
         counts = project.journal.counts()
+        lives = {kind: half_life(kind, None, config) for kind in TYPES}
         rows = []
         for head in heads:
             recalls = counts.effective(head.id, head.recall_count)
-            result = weigh_bullet(head, recalls, now, config)
-            rows.append(Weighed(head, recalls, result, archive_time(head, recalls, config)))
-        rows.sort(key=lambda row: (-row.decay.weight, row.head.id))
+            life = head.half_life_days or lives[head.type]
+            is_disputed = head.disputed is not None
+            result = weight(
+                now,
+                head.created,
+                head.updated,
+                head.accepted,
+                recalls,
+                head.type,
+                life,
+                head.pinned,
+                config,
+                is_disputed=is_disputed,
+            )
+            until = archive_day(
+                head.created,
+                head.updated,
+                head.accepted,
+                recalls,
+                head.type,
+                life,
+                head.pinned,
+                config,
+                is_disputed=is_disputed,
+            )
+            rows.append(Weighed(head, recalls, result, until))
+        rows.sort(key=_by_weight)
         return rows, problems
 
 
-def archive_time(bullet: Bullet | Head, recall_count: int, config: DecayConfig) -> float | None:
-    """Return from when a bullet may be archived if it is not recalled again, None for never."""
-    return archive_day(
-        bullet.created,
-        bullet.updated,
-        bullet.accepted,
-        recall_count,
-        bullet.type,
-        bullet.half_life_days,
-        bullet.pinned,
-        config,
-        is_disputed=bullet.disputed is not None,
-    )
+def _by_weight(row: Weighed) -> tuple[float, str]:
+    return -row.decay.weight, row.head.id
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """Hold the cyclic collector back: it would walk 100,000 new records again and again and free none."""
     was_enabled = gc.isenabled()
     gc.disable()

@@ -77,6 +77,7 @@ _CANONICAL = re.compile(
     + rb"---\n([^\0\r]+)\Z"
 )
 
+_TYPE_NAMES = {name.encode(): name for name in TYPES}
 _FILE_LIMIT_BYTES = 64 * 1024
 
 
@@ -95,7 +96,7 @@ def read_head(data: bytes, path: str) -> Head | None:
             name.decode(),
             path,
             body if title is None else title.decode(),
-            kind.decode(),
+            _TYPE_NAMES[kind],
             int(count),
             begun,
             begun if updated == created else _time(updated),

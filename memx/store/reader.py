@@ -8,7 +8,6 @@ from memx.errors import ConflictMarkerError, FrontMatterError, MemxError, StoreE
 from memx.model import Problem, StoredBullet
 from memx.record import replace
 from memx.store.codec import parse_bullet
-from memx.store.heads import head_of, read_head
 from memx.store.naming import id_of_name
 from memx.store.paths import name_problem, refuse_unsafe, resolve_inside
 
@@ -60,6 +59,8 @@ class StoreReader:
 
     def scan_heads(self) -> tuple[list[Head], list[Problem]]:
         """Return what decay needs of every live bullet: as `scan` does, in a fifth of its time."""
+        from memx.store.heads import head_of, read_head  # `re` costs 4 ms that one bullet does not need
+
         heads: list[Head] = []
         problems: list[Problem] = []
         seen: dict[str, str] = {}

@@ -24,13 +24,28 @@ _FACTORS: dict[float, list[float]] = {}
 
 def run_decay(invocation: Invocation, *, state: str | None) -> int:
     """Print the weight of every bullet, the heaviest first."""
-    from memx.app.forget import weigh_store
-    from memx.timestamp import format_time
+    from memx.app.forget import weigh_store, without_collection
 
     rows, problems = weigh_store(invocation.project)
-    layers = {name: sum(row.decay.state == name for row in rows) for name in STATES}
+    layers = dict.fromkeys(STATES, 0)
+    for row in rows:
+        layers[row.decay.state] += 1
     rows = [row for row in rows if state in (None, row.decay.state)]
-    document = {
+    if invocation.json:
+        with without_collection():
+            invocation.document(_document(invocation, rows, layers))
+    else:
+        for line in _lines(invocation, rows):
+            invocation.print(line)
+        invocation.notice(", ".join(f"{count} {name}" for name, count in layers.items()))
+    invocation.problems(problems)
+    return EXIT_OK
+
+
+def _document(invocation: Invocation, rows: Iterable[Weighed], layers: dict[str, int]) -> dict[str, object]:
+    from memx.timestamp import format_time
+
+    return {
         "now": format_time(invocation.now),
         "states": layers,
         "bullets": [
@@ -48,11 +63,6 @@ def run_decay(invocation: Invocation, *, state: str | None) -> int:
             for row in rows
         ],
     }
-    invocation.emit(document, _lines(invocation, rows))
-    invocation.problems(problems)
-    if not invocation.json:
-        invocation.notice(", ".join(f"{count} {name}" for name, count in layers.items()))
-    return EXIT_OK
 
 
 def _lines(invocation: Invocation, rows: Iterable[Weighed]) -> Iterator[str]:
