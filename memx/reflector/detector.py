@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memx.reflector.language import detect_language
 from memx.reflector.rules import ALL_RULES, Match
+from memx.reflector.rules.rule import lower
 from memx.reflector.vocabulary import vocabulary
 
 TYPE_CHECKING = False
@@ -27,11 +28,12 @@ class PatternDetector:
 
         alone: only of rules whose match is a lesson by itself (True), only of the others (False).
         """
+        lowered = lower(evidence.usable)
         return [
             match
             for rule in self.rules
             if alone is None or rule.stands_alone is alone
-            for match in rule.find(evidence.usable, evidence.language)
+            for match in rule.find(evidence.usable, evidence.language, lowered)
         ]
 
     def denied(self, evidence: Evidence) -> frozenset[int]:

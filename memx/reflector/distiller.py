@@ -47,6 +47,9 @@ _LEAD = pattern(
     r"|好的|明白|对|是的|另外|此外|收到|了解|はい|了解です|了解しました|また|なお|さらに)\s*[,.:;!，。、：；！]+\s*)+",
     re.IGNORECASE,
 )
+_LEAD_MARKS = tuple(",.:;!，。、：；！")
+_LEAD_LENGTH = 40
+"""One of the marks stands in so many first characters wherever _LEAD matches."""
 _SELF: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     ((" commit", " patch", " pr", " pull request", " change", " mr", " fix", " diff"), pattern(
         r"\b(?:this|the) (?:commit|patch|pr|pull request|change|mr|fix|diff)\s+(?:also\s+"
@@ -162,7 +165,7 @@ def reword(text: str, *, is_title: bool = False) -> str:
     if any(map(text.lower().__contains__, _NOISE_WORDS)):
         text = _NOISE.sub("", text)
     text = text.strip()
-    lead = _LEAD.match(text)
+    lead = _LEAD.match(text) if any(map(text[:_LEAD_LENGTH].__contains__, _LEAD_MARKS)) else None
     text = _without_self(text[lead.end() :] if lead else text)
     text = _ARROW_SPACE.sub(" ", text).strip(" \t;,:—-–，：；")
     if weight_of(text) > _SENTENCE_WEIGHT * 1.5:

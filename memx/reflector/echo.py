@@ -31,6 +31,18 @@ _INJECTION = pattern(
     re.IGNORECASE,
 )
 
+_ORDER_WORDS: tuple[tuple[tuple[str, ...], ...], ...] = (
+    (
+        ("ignore", "disregard", "forget", "override"),
+        ("instruction", "prompt", "rule", "message", "direction", "guideline"),
+    ),
+    (("prompt", "you are ", "assistant", "agent", "model", "忽略", "無視", "ignora"),),
+    (("remember", "memori", "save", "store", "add"), ("memory", "memories", "rule", "lesson")),
+    (("do not ",), ("tell", "inform", "mention", "reveal")),
+    (("curl", "wget"), ("sh",)),
+)
+"""Where _INJECTION matches, one line has a word of each of its groups in the text."""
+
 
 def strip_echo(text: str) -> str:
     """Remove fenced blocks that a tool injected: memx's own, reminders, environment details."""
@@ -39,6 +51,9 @@ def strip_echo(text: str) -> str:
 
 def is_injection(text: str) -> bool:
     """Tell whether a text gives orders to an agent instead of telling a fact."""
+    lowered = text.lower()
+    if not any(all(any(map(lowered.__contains__, group)) for group in groups) for groups in _ORDER_WORDS):
+        return False
     return bool(_INJECTION.search(text))
 
 

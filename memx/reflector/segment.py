@@ -29,9 +29,13 @@ _TRAILER = pattern(
     r"|^\[pre-commit\.ci\].*$|^\[\w*:?#\d+\]$",
     re.IGNORECASE,
 )
+_TRAILER_WORDS = (":", "#", "http", "generated with", "-by", "(cherry", "---", "[")
+"""One of them stands in every line that _TRAILER matches."""
 _KEY = pattern(r"[A-Za-z][A-Za-z0-9-]*:(?:\s|$)|-{3,}")
+_EXPLICIT_KEYS = ("learned:", "gotcha:", "decision:", "memx:")
 _EXPLICIT = pattern(r"^(Learned|Gotcha|Decision|Memx):[ \t]*(.*)$", re.IGNORECASE)
 _ITEM = pattern(r"^(\s*)(?:[-*•+‣▪✓]|\d{1,2}[.)、])\s+(?=\S)")
+_ITEM_MARKS = "-*•+‣▪✓"
 _HEADING = pattern(r"^#{1,6}\s+\S|^\*\*[^*]+\*\*\s*[:：]?$|^[^.。!?！？]{1,60}[:：]$")
 _SQUASH_NOISE = pattern(
     r"^(?:Update \S+|\[pre-commit\.ci\].*|Merge \S.*|WIP|wip|fix(?:ed)? (?:typo|lint).*)$"
@@ -103,6 +107,9 @@ def join_lines(lines: list[str]) -> str:
 
 def explicit_lessons(message: str) -> tuple[tuple[str, str], ...]:
     """Return lessons given in so many words by `Learned:`, `Gotcha:`, `Decision:` or `Memx:` lines."""
+    lowered = message.lower()
+    if not any(map(lowered.__contains__, _EXPLICIT_KEYS)):
+        return ()
     lessons: list[tuple[str, list[str]]] = []
     continued = False
     for line in message.splitlines():
@@ -160,7 +167,7 @@ def _classify_lines(lines: list[str]) -> list[tuple[str, str]]:
     explicit = False
     after_blank = True
     for line in lines:
-        if _FENCE.match(line):
+        if ("```" in line or "~~~" in line) and _FENCE.match(line):
             fenced = not fenced
             out.flush()
             continue
@@ -172,7 +179,7 @@ def _classify_lines(lines: list[str]) -> list[tuple[str, str]]:
                 out.flush()
             after_blank, explicit = True, False
             continue
-        explicit = bool(_EXPLICIT.match(line)) or (explicit and _goes_on(line))
+        explicit = (":" in line and bool(_EXPLICIT.match(line))) or (explicit and _goes_on(line))
         if not explicit:
             _add_line(out, line, after_blank=after_blank)
         after_blank = False
@@ -182,8 +189,8 @@ def _classify_lines(lines: list[str]) -> list[tuple[str, str]]:
 
 def _add_line(out: _Blocks, line: str, *, after_blank: bool) -> None:
     stripped = line.strip()
-    item = _ITEM.match(line)
-    if _TRAILER.match(stripped):
+    item = _ITEM.match(line) if stripped[0] in _ITEM_MARKS or stripped[0].isdigit() else None
+    if any(map(stripped.lower().__contains__, _TRAILER_WORDS)) and _TRAILER.match(stripped):
         out.flush()
     elif stripped.startswith(">"):
         out.add(QUOTE, stripped.lstrip("> "))
@@ -195,7 +202,7 @@ def _add_line(out: _Blocks, line: str, *, after_blank: bool) -> None:
         out.add(ITEM, line)
     elif line.startswith(("    ", "\t")) and (after_blank or out.kind == CODE):
         out.add(CODE, line)
-    elif _HEADING.match(stripped):
+    elif (stripped[0] in "#*" or stripped[-1] in ":：") and _HEADING.match(stripped):
         out.open(HEADING, stripped)
     else:
         out.add(PROSE, line)

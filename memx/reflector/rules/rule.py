@@ -45,10 +45,12 @@ class Rule:
     stands_alone = True
     """Whether a match is a lesson even where nothing else speaks for it."""
 
-    def find(self, sentences: Sequence[Sentence], language: str) -> Iterator[Match]:
-        """Yield matches, one a starting sentence at most."""
+    def find(
+        self, sentences: Sequence[Sentence], language: str, lowered: Sequence[str] = ()
+    ) -> Iterator[Match]:
+        """Yield matches, one a starting sentence at most; `lowered` as `lower` gives it."""
         words = vocabulary(language)
-        lowered = [f" {sentence.masked.lower()} " for sentence in sentences]
+        lowered = lowered or lower(sentences)
         if not words.may_match(self.name, "".join(lowered)):
             return
         for first, text in enumerate(lowered):
@@ -114,6 +116,11 @@ class Rule:
             return False
         denied = folded if self.negation == "whole" else folded[: found.start() + 16]
         return words.has("negated", denied) or words.has("needless", folded)
+
+
+def lower(sentences: Sequence[Sentence]) -> list[str]:
+    """Return the masked sentences in lower case between spaces, as needed words are looked for."""
+    return [f" {sentence.masked.lower()} " for sentence in sentences]
 
 
 def _covering(window: Sequence[Sentence], end: int) -> Sequence[Sentence]:
