@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memx.app.stores import find_bullet
+from memx.errors import StoreError
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -23,25 +25,24 @@ def useful(project: Project, reference: str) -> Feedback:
 
     The file stays as it is. The window does not apply: somebody said so.
     """
-    from memx.errors import StoreError
-
-    stored = project.store.find(reference)
-    if not project.journal.record([stored.bullet.id], project.now, 0):
-        raise StoreError("the journal cannot be written", path=project.state_dir)
-    return _feedback(project, stored)
+    place, stored = find_bullet(project, reference)
+    if not place.journal.record([stored.bullet.id], project.now, 0):
+        raise StoreError("the journal cannot be written", path=place.state_dir)
+    return _feedback(place, stored)
 
 
 def wrong(project: Project, reference: str, because: str = "") -> Feedback:
     """Mark a bullet as disputed in its file: it waits in the review, and no number of recalls makes it permanent."""
-    stored = project.store.find(reference)
+    place, stored = find_bullet(project, reference)
     reason = " ".join(because.split()) or stored.bullet.disputed_because
-    changed = project.store.edit(stored.path, {"disputed": project.now, "disputed_because": reason})
-    return _feedback(project, changed)
+    changed = place.store.edit(stored.path, {"disputed": project.now, "disputed_because": reason})
+    return _feedback(place, changed)
 
 
 def settle(project: Project, reference: str) -> StoredBullet:
     """Say that a disputed bullet holds."""
-    return project.store.edit(reference, {"disputed": None, "disputed_because": None})
+    place, stored = find_bullet(project, reference)
+    return place.store.edit(stored.path, {"disputed": None, "disputed_because": None})
 
 
 def disputed(project: Project) -> list[StoredBullet]:

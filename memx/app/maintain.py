@@ -10,10 +10,10 @@ from memx.record import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.app.conflicts import Conflict
+    from memx.app.dedup import Group
     from memx.app.forget import Weighed
     from memx.app.project import Project
     from memx.app.verify import AnchorReport
-    from memx.index.packed import PackedBullet
     from memx.model import Problem, StoredBullet
     from memx.repo.discovery import Repository
 
@@ -27,7 +27,7 @@ class Maintained:
 
     folded: dict[str, int]
     archived: tuple[Weighed, ...]
-    duplicates: tuple[tuple[PackedBullet, ...], ...] = ()
+    duplicates: tuple[Group, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     disputed: tuple[StoredBullet, ...] = ()
     drifted: tuple[AnchorReport, ...] = ()
@@ -48,28 +48,26 @@ def maintain(project: Project, *, dry_run: bool = False) -> Maintained:
     With `dry_run` nothing is written: what would be folded and archived is returned.
     """
     from memx.app.conflicts import list_conflicts
-    from memx.app.duplicates import plan_duplicates
+    from memx.app.dedup import plan
     from memx.app.feedback import disputed
     from memx.app.forget import archive, archive_plan, fold
 
     folded = _pending(project) if dry_run else fold(project)
-    plan = archive_plan(project)
+    faded = archive_plan(project)
     if not dry_run:
-        archive(project, [row.head.path for row in plan])
-    duplicates, no_duplicates = plan_duplicates(project)
+        archive(project, [row.head.path for row in faded])
+    dedup = plan(project)
     conflicts, problems = list_conflicts(project)
     drifted, unverified = _drifted(project)
     return Maintained(
         folded,
-        tuple(plan),
-        tuple(duplicates),
+        tuple(faded),
+        dedup.groups,
         tuple(conflicts),
         tuple(disputed(project)),
         drifted,
         tuple(problems),
-        tuple(
-            filter(None, (no_duplicates and f"duplicates were not looked for: {no_duplicates}", unverified))
-        ),
+        tuple(filter(None, (dedup.degraded and f"duplicates by words alone: {dedup.degraded}", unverified))),
     )
 
 

@@ -31,7 +31,11 @@ def format_summary(done: Maintained) -> str:
         "Duplicates to merge (`memx dedup`)",
         ("keep", "merge into it", "text"),
         [
-            (f"`{group[0].id}`", ", ".join(f"`{other.id}`" for other in group[1:]), _code(group[0].text))
+            (
+                f"`{group.survivor.bullet.id}`",
+                ", ".join(f"`{absorption.stored.bullet.id}`" for absorption in group.absorbed),
+                _code(group.survivor.bullet.text),
+            )
             for group in done.duplicates
         ],
     )

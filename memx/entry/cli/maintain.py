@@ -44,7 +44,10 @@ def _document(done: Maintained) -> dict[str, object]:
             }
             for row in done.archived
         ],
-        "duplicates": [[packed.id for packed in group] for group in done.duplicates],
+        "duplicates": [
+            [group.survivor.bullet.id, *(absorption.stored.bullet.id for absorption in group.absorbed)]
+            for group in done.duplicates
+        ],
         "conflicts": [{"a": c.a.bullet.id, "b": c.b.bullet.id, "reason": c.reason} for c in done.conflicts],
         "disputed": [stored.bullet.id for stored in done.disputed],
         "drifted": [
