@@ -12,6 +12,7 @@ import os
 from memx.errors import GitError, UnsafePathError
 from memx.record import record, replace
 from memx.repo.anchors import (
+    BLOB_DIGITS,
     DRIFTED,
     FRESH,
     ORPHANED,
@@ -268,6 +269,12 @@ def _judge(check: _Check, befores: Mapping[str, bytes | None]) -> AnchorReport:
 
 def _report(check: _Check, state: AnchorState) -> AnchorReport:
     now, reason = state.now, state.reason
+    if now and check.anchor.blob and check.after is not None:
+        # The new numbers are those of the present content, not of the blob that was named before.
+        from memx.repo.baseline import blob_hash
+
+        full = blob_hash(check.after, check.revisions[0] if check.revisions else "")
+        now = format_anchor(replace(parse_anchor(now), blob=full[:BLOB_DIGITS]))
     if check.path != check.anchor.path:
         moved = parse_anchor(now) if now else check.anchor
         now = format_anchor(replace(moved, path=check.path))

@@ -57,19 +57,25 @@ def find_sides(repo: Repository, text: str) -> Sides:
         if right.startswith("."):
             raise UsageError(f"not a range: {text}")
         return Sides(resolve_commit(repo, left or "HEAD"), resolve_commit(repo, right or "HEAD"), text)
-    return Sides(resolve_commit(repo, text), "", text)
+    return Sides(resolve_commit(repo, text), _present(repo), text)
+
+
+def _present(repo: Repository) -> str:
+    """Return the side that a person stands on: the work tree, in a bare repository its HEAD."""
+    return "" if repo.worktree else read_head(repo).commit
 
 
 def _default_sides(repo: Repository) -> Sides:
     head = read_head(repo)
     if not head.commit:
-        return Sides(empty_tree(repo), "", "nothing")
+        tree = empty_tree(repo)
+        return Sides(tree, "" if repo.worktree else tree, "nothing")
     tips = _default_tips(repo, head.branch)
     if not tips:
-        return Sides(head.commit, "", "HEAD")
+        return Sides(head.commit, _present(repo), "HEAD")
     base = merge_base(repo, head.commit, list(tips.values()))
     label, tip = next(iter(tips.items()))
-    return Sides(base, "", label, "" if tip in (base, head.commit) else tip, label)
+    return Sides(base, _present(repo), label, "" if tip in (base, head.commit) else tip, label)
 
 
 def _default_tips(repo: Repository, current: str) -> dict[str, str]:

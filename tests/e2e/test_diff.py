@@ -287,3 +287,25 @@ def test_recipes_are_yaml_and_gate_on_known_findings(branch: Program) -> None:
     runs = "\n".join(step.get("run", "") for step in job["steps"])
     assert "${{" not in runs
     assert '--fail-on "$FAIL_ON"' in runs
+
+
+def test_bare_repository_compares_commits(branch: Program) -> None:
+    """A hosting server has no work tree: its HEAD is what stands there."""
+    bullet(branch, "hhhhhhhhhh", "Something entirely new about lunar calendars")
+    branch.commit("New")
+    branch.git("clone", "--quiet", "--bare", ".", "../bare.git")
+    server = type(branch)(branch.folder.parent / "bare.git", branch.environ)
+    for asked in ([], ["main"], ["main..feature"], ["main...feature"]):
+        assert kinds(server.json("diff", *asked)) == {"hhhhhhhhhh": "added"}
+
+
+def test_shallow_clone_says_what_is_missing(branch: Program) -> None:
+    """Without a common commit the error names the remedy instead of a report that is wrong."""
+    bullet(branch, "hhhhhhhhhh", "Something entirely new about lunar calendars")
+    branch.commit("New")
+    url = f"file://{branch.folder}"
+    branch.git("clone", "--quiet", "--depth=1", "--no-single-branch", url, "../shallow")
+    shallow = type(branch)(branch.folder.parent / "shallow", branch.environ)
+    done = shallow.run("diff", "origin/main...HEAD")
+    assert (done.returncode, b"unshallow" in done.stderr) == (1, True)
+    assert kinds(shallow.json("diff", "origin/main..HEAD")) == {"hhhhhhhhhh": "added"}

@@ -24,13 +24,13 @@ MAX_POOL_SIZE = 10
 
 
 def states(program: Program, *arguments: str) -> dict[str, str]:
-    """Return anchor → state."""
+    """Return anchor, without its blob, → state."""
     done = program.run("verify", *arguments, "--json")
     import json
 
     document: dict[str, Any] = json.loads(done.stdout)
     assert done.returncode == (1 if document["drifted"] or document["orphaned"] else 0)
-    return {entry["anchor"]: entry["state"] for entry in document["anchors"]}
+    return {entry["anchor"].partition("@")[0]: entry["state"] for entry in document["anchors"]}
 
 
 @pytest.fixture
@@ -181,3 +181,40 @@ def test_search_prefers_bullets_anchored_at_a_file(code: Program) -> None:
     import json
 
     assert "Release" in json.loads(done.stdout)["hits"][0]["text"]
+
+
+def test_added_lines_are_tied_to_their_content(code: Program) -> None:
+    """Lines typed from a folder get their path from the top and the blob that they are lines of."""
+    done = code.run(
+        "add", "Two lines put items back", "--anchor", "lines.py#L7-L8", "--json", cwd=code.folder / "src"
+    )
+    import json
+
+    (anchor,) = code.json("show", json.loads(done.stdout)["id"])["bullet"]["anchors"]
+    blob = code.git("rev-parse", "HEAD:src/lines.py").strip()
+    assert anchor == f"src/lines.py#L7-L8@{blob[:12]}"
+
+
+def test_moved_lines_are_followed_from_their_new_content(code: Program) -> None:
+    """After an update the anchor names the new lines of the new content, and still sees a change there."""
+    code.ok("add", "Two lines put items back", "--anchor", "src/lines.py#L7-L8")
+    code.commit("Anchor")
+    code.commit("Move", src__lines_py="# one\n# two\n" + POOL)
+    found = states(code, "--update")
+    blob = code.git("rev-parse", "HEAD:src/lines.py").strip()
+    assert found["src/lines.py#L9-L10"] == "fresh"
+    assert f"src/lines.py#L9-L10@{blob[:12]}" in code.git("diff")
+    code.commit("Update")
+    code.commit("Break", src__lines_py="# one\n# two\n" + POOL.replace("put(item)", "put(item, 1)"))
+    assert states(code)["src/lines.py#L9-L10"] == "drifted"
+
+
+def test_linked_worktree_has_marks_of_its_own(code: Program) -> None:
+    """What drifted on a branch is marked in its worktree and nowhere else."""
+    code.git("worktree", "add", "--quiet", "-b", "other", str(code.folder.parent / "linked"))
+    linked = type(code)(code.folder.parent / "linked", code.environ)
+    linked.commit("Raise", src__pool_py=POOL.replace("= 10", "= 20"))
+    linked.run("verify")
+    code.run("verify")
+    assert linked.json("search", "MAX_POOL_SIZE")["hits"][0]["drifted"] is True
+    assert code.json("search", "MAX_POOL_SIZE")["hits"][0]["drifted"] is False

@@ -35,6 +35,7 @@ FIELDS = (
 def run_add(invocation: Invocation, **values: object) -> int:
     """Store one lesson as it is written."""
     from memx.app.add import Draft, add
+    from memx.app.anchoring import complete_anchors
     from memx.app.stores import named_store
 
     text = str(values["text"])
@@ -43,6 +44,7 @@ def run_add(invocation: Invocation, **values: object) -> int:
     score = values["score"]
     if isinstance(score, int) and not 0 <= score <= 100:  # noqa: PLR2004 (a score is a per cent)
         raise UsageError(f"a score is 0 to 100, not {score}")
+    place = named_store(invocation.project, str(values["store"] or ""))
     draft = Draft(
         text=text,
         title=str(values["title"] or ""),
@@ -52,11 +54,11 @@ def run_add(invocation: Invocation, **values: object) -> int:
         tags=_words(values["tag"]),
         tools=_words(values["tool"]),
         entities=_words(values["entity"]),
-        anchors=_words(values["anchor"]),
+        anchors=complete_anchors(invocation.project, _words(values["anchor"])),
         score=score if isinstance(score, int) else None,
         pinned=bool(values["pin"]),
     )
-    added = add(named_store(invocation.project, str(values["store"] or "")), draft)
+    added = add(place, draft)
     document: dict[str, object] = {
         "action": added.action,
         "id": added.id,
