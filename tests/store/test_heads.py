@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,9 @@ from memx.errors import StoreError
 from memx.model import SECTIONS, TYPES, Bullet, StoredBullet
 from memx.store.codec import format_bullet, parse_bullet
 from memx.store.heads import Head, head_of, read_head
+
+if TYPE_CHECKING:
+    from memx.store.store import Store
 
 CANONICAL = Bullet(
     id="a123456789",
@@ -96,3 +101,21 @@ def test_body_that_is_none_is_left_to_the_reader(text: str) -> None:
     """Conflict markers and blank texts are the reader's to report."""
     data = format_bullet(CANONICAL).split(b"---\n")
     assert read_head(b"---\n" + data[1] + b"---\n" + text.encode() + b"\n", "x.md") is None
+
+
+def test_scan_of_heads_reports_what_the_scan_reports(store: Store) -> None:
+    """Broken, duplicate and hand-written files: the same bullets in the same order, the same problems."""
+    store.add(CANONICAL)
+    folder = f"{store.root}/bullets/general"
+    files = {
+        "hand.md": b"Only a text\n",
+        "broken.md": b"---\nid: [\n---\nx\n",
+        "twin-a123456789.md": format_bullet(CANONICAL),
+        "latin.md": b"caf\xe9\n",
+    }
+    for name, data in files.items():
+        with open(f"{folder}/{name}", "wb") as file:
+            file.write(data)
+    bullets, problems = store.scan()
+    assert store.scan_heads() == ([head_of(stored) for stored in bullets], problems)
+    assert len(problems) == 3
