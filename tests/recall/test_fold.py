@@ -153,7 +153,7 @@ def test_two_clones_fold_with_the_driver(clone: Clone, tmp_path: Path) -> None:
 
 
 def test_two_clones_fold_without_the_driver(clone: Clone, tmp_path: Path) -> None:
-    """Plain git reports a conflict, and in the lines of the counts alone."""
+    """Plain git reports a conflict in the lines of the counts alone, and `memx resolve` mends it."""
     name = clone.add()
     clone.commit()
     second = make_second(clone, tmp_path / "two", driver=False)
@@ -167,6 +167,9 @@ def test_two_clones_fold_without_the_driver(clone: Clone, tmp_path: Path) -> Non
     text = second.file(name).read_text(encoding="utf-8")
     inside = text.partition("<<<<<<<")[2].partition("=======")[0].split("\n")[1:-1]
     assert [line.partition(":")[0] for line in inside] == ["recall_count", "last_recalled"]
+    second.ok("resolve")
+    assert second.file_count(name) == 5
+    assert "<<<<<<<" not in second.file(name).read_text(encoding="utf-8")
 
 
 def test_fold_never_raises_for_a_file_that_is_broken(clone: Clone) -> None:
