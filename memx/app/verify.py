@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from memx.errors import GitError, UnsafePathError
+from memx.errors import MemxError, UnsafePathError
 from memx.record import record, replace
 from memx.repo.anchors import (
     BLOB_DIGITS,
@@ -307,12 +307,12 @@ def count_states(reports: Iterable[AnchorReport]) -> dict[str, int]:
 
 
 def refresh_marks(project: Project) -> None:
-    """Bring the remembered marks up to HEAD; silently where git cannot be asked."""
-    from memx.app.marks import is_current
+    """Bring the remembered marks up to HEAD; what cannot be verified is remembered as unmarked, not tried again."""
+    from memx.app.marks import is_current, write_marks
 
-    if is_current(project):
+    if is_current(project) or not os.path.isdir(project.store_root):
         return
     try:
         verify(project)
-    except GitError:
-        return
+    except MemxError:
+        write_marks(project, ())
