@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from memx.index.vectors import Vectors
     from memx.model import Bullet, Candidate, StoredBullet
 
-NOMINATE_COSINE = 0.35
-"""Below this the Curator need not look: the calibration keeps 99 % of duplicates above 0.4."""
-NOMINATE_LIMIT = 30
+NOMINATE_COSINE = 0.4
+"""Below this texts are about something else: 98 % of duplicates and 90 % of contradictions lie above it.
+
+Lower, every bullet of a large store would be flagged against some other. What one text calls enough
+and the other asks more of is a conflict however far apart the vectors are.
+"""
+NOMINATE_LIMIT = 10
+"""The nearest so many are judged: an alarm in a hundred is too many when there are a thousand to compare with."""
 _SCAN_FACTOR = 4
 """The vector file also holds the texts of other branches and earlier wordings, so more rows are read than wanted."""
 
@@ -94,12 +99,15 @@ def matches_elsewhere(project: Project, bullet: Bullet) -> tuple[str, ...]:
 
 def judge_neighbours(project: Project, bullet: Bullet) -> list[Pair]:
     """Return the bullets near a lesson with the Curator's verdicts, nearest first."""
+    from memx.curator.contradiction import asks_for_more
     from memx.curator.judge import judge
 
     config = project.config.curator
+    near, is_exhaustive = neighbours(project, bullet)
     return [
         Pair(stored, judge(stored.bullet, bullet, cosine, config), reason_apart(stored.bullet, bullet))
-        for stored, cosine in neighbours(project, bullet)
+        for stored, cosine in near
+        if is_exhaustive or cosine >= NOMINATE_COSINE or asks_for_more(stored.bullet.text, bullet.text)
     ]
 
 
@@ -119,8 +127,8 @@ def reason_apart(a: Bullet, b: Bullet) -> str:
     return ""
 
 
-def neighbours(project: Project, bullet: Bullet) -> list[tuple[StoredBullet, float]]:
-    """Return live bullets with their cosine to a lesson, nearest first.
+def neighbours(project: Project, bullet: Bullet) -> tuple[list[tuple[StoredBullet, float]], bool]:
+    """Return the nearest live bullets with their cosine to a lesson, and whether these are all there are.
 
     Without a model every bullet is compared, with cosine 0: slower, and facts
     still decide.
@@ -129,9 +137,9 @@ def neighbours(project: Project, bullet: Bullet) -> list[tuple[StoredBullet, flo
     try:
         near = _near_by_vectors(project, bullet)
     except (ModelUnavailableError, IndexUnavailableError):
-        return [(stored, 0.0) for stored in store.scan()[0]]
+        return [(stored, 0.0) for stored in store.scan()[0]], True
     found = [(store.read_or_none(path), cosine) for path, cosine in near]
-    return [(stored, cosine) for stored, cosine in found if stored is not None]
+    return [(stored, cosine) for stored, cosine in found if stored is not None], False
 
 
 def _near_by_vectors(project: Project, bullet: Bullet) -> list[tuple[str, float]]:
@@ -155,9 +163,8 @@ def _near_by_vectors(project: Project, bullet: Bullet) -> list[tuple[str, float]
         keys = dict(vectors.store.scan(query, wanted))
         live = [packed for packed in snapshot.with_keys(list(keys)) if not packed.archived]
         found = sorted(((p.path, keys[p.vector_key]) for p in live), key=lambda near: (-near[1], near[0]))
-        is_done = len(found) >= NOMINATE_LIMIT or len(keys) < wanted
-        if is_done or min(keys.values(), default=0.0) < NOMINATE_COSINE:
-            return [near for near in found[:NOMINATE_LIMIT] if near[1] >= NOMINATE_COSINE]
+        if len(found) >= NOMINATE_LIMIT or len(keys) < wanted:
+            return found[:NOMINATE_LIMIT]
         wanted *= _SCAN_FACTOR
 
 
@@ -168,7 +175,7 @@ def _nearest(
     for packed in live:
         paths.setdefault(packed.vector_key, []).append(packed.path)
     hits = vectors.store.scan(query, limit, paths.__contains__)
-    return [(path, cosine) for key, cosine in hits if cosine >= NOMINATE_COSINE for path in paths[key]]
+    return [(path, cosine) for key, cosine in hits for path in paths[key]]
 
 
 @record

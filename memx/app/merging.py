@@ -64,6 +64,9 @@ def merge_into(
             kept, kept_path, gone_path = incoming, incoming_path, target.path
         home = kept_path or bullet_path(plan.survivor)
         archived = _archive_path(gone_path or bullet_path(plan.absorbed))
+        if plan.absorbed.id == plan.survivor.id:
+            # Two files of one bullet: in the archive the other must not count as one more with that id.
+            archived = plan.prior_path(gone_path)
         asides = [
             (_bytes_of(store, gone_path, plan.absorbed), archived, bool(gone_path)),
             (_bytes_of(store, kept_path, kept), plan.prior_path(home), bool(kept_path)),
@@ -80,13 +83,14 @@ def merge_into(
 
 def take_more(store: Store, path: str, incoming: Bullet) -> StoredBullet:
     """Add what a repeated lesson says more about itself: a tag, a tool, an anchor."""
-    stored = store.read(path)
-    changes: dict[str, object] = {}
-    for name in ("tags", "tools", "entities", "anchors"):
-        union = tuple(sorted({*getattr(stored.bullet, name), *getattr(incoming, name)}))
-        if set(union) != set(getattr(stored.bullet, name)):
-            changes[name] = union
-    return store.edit(path, changes) if changes else stored
+    with store.lock():
+        stored = store.read(path)
+        changes: dict[str, object] = {}
+        for name in ("tags", "tools", "entities", "anchors"):
+            union = tuple(sorted({*getattr(stored.bullet, name), *getattr(incoming, name)}))
+            if set(union) != set(getattr(stored.bullet, name)):
+                changes[name] = union
+        return store.edit(path, changes) if changes else stored
 
 
 def _archive_path(path: str) -> str:

@@ -7,6 +7,7 @@ where texts are the same.
 
 from __future__ import annotations
 
+from memx.app.curate import NOMINATE_COSINE
 from memx.errors import IndexUnavailableError, ModelUnavailableError
 from memx.record import record
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     Report = Callable[[str, int, int], None]
 
 NEIGHBOURS = 10
-LEAST_COSINE = 0.4
-"""Nominations for a whole store: 99 % of duplicates lie above this cosine."""
+DEMANDS_LIMIT = 20_000
+"""Pairs of a text that calls something enough and one that asks for more; above this only near ones are judged."""
 FEW_BULLETS = 300
 """Without vectors, up to here every pair is judged."""
 
@@ -84,9 +85,26 @@ class Survey:
                 yield first, name, 1.0
         if self._rows:
             yield from self._near()
+            yield from self._demands()
         elif len(self._texts) <= FEW_BULLETS:
             names = list(self._texts)
             yield from ((a, b, 0.0) for at, a in enumerate(names) for b in names[at + 1 :])
+
+    def _demands(self) -> Iterator[tuple[str, str, float]]:
+        """Yield what calls a quantity enough with what demands more: fragments that no vector brings together."""
+        from memx.curator.contradiction import adequacy, asks_for_more
+
+        sides: dict[int, list[str]] = {1: [], -1: []}
+        for name, text in self._texts.items():
+            side = adequacy(text) if any(map(str.isdigit, text)) else 0
+            if side:
+                sides[side].append(name)
+        if len(sides[1]) * len(sides[-1]) > DEMANDS_LIMIT:
+            return
+        for a in sides[1]:
+            for b in sides[-1]:
+                if asks_for_more(self._texts[a], self._texts[b]):
+                    yield a, b, self._cosine(a, b)
 
     def _near(self) -> Iterator[tuple[str, str, float]]:
         from memx.index.dense.neighbours import near_pairs
@@ -97,7 +115,7 @@ class Survey:
         def advance(done: int) -> None:
             self._report("compared", done, total)
 
-        for i, j, cosine in near_pairs(list(self._rows.values()), NEIGHBOURS, LEAST_COSINE, advance):
+        for i, j, cosine in near_pairs(list(self._rows.values()), NEIGHBOURS, NOMINATE_COSINE, advance):
             yield names[i], names[j], cosine
 
 

@@ -7,6 +7,8 @@ similarity, even when one text leaves its subject out.
 
 from __future__ import annotations
 
+from memx.curator.features import compare
+from memx.curator.tokens import analyse
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -52,6 +54,16 @@ def sufficiency(comparison: Comparison) -> str:
             )
             return f"{low} is called enough, the other asks for at least {high}"
     return ""
+
+
+def adequacy(text: str) -> int:
+    """Return 1 where a text calls something enough, -1 where it demands more, else 0."""
+    return analyse(text).axes.get("adequacy", 0)
+
+
+def asks_for_more(a: str, b: str) -> bool:
+    """Say whether one of two texts calls a quantity enough and the other demands more of it."""
+    return adequacy(a) * adequacy(b) < 0 and bool(sufficiency(compare(analyse(a), analyse(b))))
 
 
 def _more(enough: Analysis, demand: Analysis) -> tuple[Unit, Unit] | None:
