@@ -10,6 +10,7 @@ tore lacks it and is skipped.
     F ID TAKEN KNOWN [OLD NEW] .        folds have taken TAKEN recalls in all; no count was ever above KNOWN;
                                         the last fold was to turn OLD into NEW in the bullet's file
     d ID... .                           and did
+    c BYTES .                           first in a file that was summed up: how long it was then
 
 Nothing is ever taken away: what is pending is what was counted less what was
 taken. A fold is one line, written before the file it changes, so a crash in
@@ -131,7 +132,7 @@ class Journal:
         try:
             self._lock.acquire(RECORD_TIMEOUT_S)
             try:
-                if self._append(entry) > COMPACT_ABOVE_BYTES:
+                if self._is_long(self._append(entry)):
                     self._replace(self._read())
             finally:
                 self._lock.release()
@@ -216,7 +217,7 @@ class Journal:
         if not lines:
             return
         try:
-            if self._append(lines.encode("ascii", "replace"), sync=True) > COMPACT_ABOVE_BYTES:
+            if self._is_long(self._append(lines.encode("ascii", "replace"), sync=True)):
                 self._replace(self._read())
         except OSError as error:
             raise StoreError(f"cannot write the journal ({error.strerror})", path=self._path) from error
@@ -245,6 +246,15 @@ class Journal:
             return size + written
         finally:
             os.close(descriptor)
+
+    def _is_long(self, size: int) -> bool:
+        """Say whether summing up pays: sums that are long themselves must not be written with each recall."""
+        if size <= COMPACT_ABOVE_BYTES:
+            return False
+        with open(self._path, "rb") as file:
+            words = file.readline(64).split(b" ")
+        summed = int(words[1]) if words[0] == b"c" and len(words) > 1 and words[1].isdigit() else 0
+        return size > COMPACT_ABOVE_BYTES + 2 * summed
 
     def _read(self) -> _Ledger:
         ledger = _Ledger()
@@ -277,7 +287,8 @@ class Journal:
         for identifier, known in ledger.known.items():
             change = "".join(f" {count}" for count in ledger.unsettled.get(identifier, ()))
             lines.append(f"F {identifier} {ledger.taken.get(identifier, 0)} {known}{change}{_END}")
-        write_atomically(self._path, "".join(line + "\n" for line in lines).encode("ascii", "replace"))
+        text = "".join(line + "\n" for line in lines)
+        write_atomically(self._path, f"c {len(text)}{_END}\n{text}".encode("ascii", "replace"))
 
 
 def _read_line(

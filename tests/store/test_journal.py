@@ -133,6 +133,22 @@ def test_large_journal_is_compacted(
     assert journal.pending() == {A: 200, B: 200}
 
 
+def test_long_sums_are_not_written_with_each_recall(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where thousands of bullets were recalled, a recall still appends one line."""
+    monkeypatch.setattr(module, "COMPACT_ABOVE_BYTES", 2000)
+    names = [f"k{number:09d}" for number in range(200)]
+    journal.record(names, 0, 60)
+    journal.compact()
+    files = set()
+    for hour in range(1, 101):
+        journal.record([A], hour * 3600, 60)
+        files.add((tmp_path / "journal").stat().st_ino)
+    assert len(files) == 1
+    assert journal.pending() == dict.fromkeys(names, 1) | {A: 100}
+
+
 def test_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     """Recall works where it cannot be counted, and the caller learns of it."""
     (tmp_path / "file").write_text("")
