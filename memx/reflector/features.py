@@ -100,33 +100,36 @@ class Evidence:
     values: dict[str, float]
 
 
-@lru_cache(maxsize=65536)
-def _code_in(token: str) -> tuple[str, ...]:
-    return tuple(CODE_TOKEN.findall(token))
+_PLAIN_KNOWN = 50_000
+_plain: set[str] = set()
+"""Words that are no code: a bounded memory of what CODE_TOKEN said."""
 
 
-def code_tokens(text: str) -> list[str]:
+@lru_cache(maxsize=512)
+def code_tokens(text: str) -> tuple[str, ...]:
     """Return the identifiers, flags, paths and marked code of a text, in order."""
     if "`" not in text:
-        return _bare_tokens(text)
+        return tuple(_bare_tokens(text))
     if "=" in text:
-        return CODE_TOKEN.findall(text)  # `--flag=...` goes on over a code mark
+        return tuple(CODE_TOKEN.findall(text))  # `--flag=...` goes on over a code mark
     tokens: list[str] = []
     start = 0
     for mark in _CODE_MARK.finditer(text):
         tokens += _bare_tokens(text[start : mark.start()])
         tokens.append(mark.group())
         start = mark.end()
-    return tokens + _bare_tokens(text[start:])
+    return (*tokens, *_bare_tokens(text[start:]))
 
 
 def _bare_tokens(text: str) -> list[str]:
-    """Return the code tokens outside of marks; none goes over a space, so words that come again cost nothing."""
-    return [
-        found
-        for token in text.split()
-        for found in (_code_in(token) if len(token) < _LONG_TOKEN else CODE_TOKEN.findall(token))
-    ]
+    """Return the code tokens outside of marks; none goes over a space."""
+    found: list[str] = []
+    for word in [word for word in text.split() if word not in _plain]:
+        tokens = CODE_TOKEN.findall(word)
+        found += tokens
+        if not tokens and len(word) < _LONG_TOKEN and len(_plain) < _PLAIN_KNOWN:
+            _plain.add(word)
+    return found
 
 
 def title_type(title: str) -> tuple[str, str]:

@@ -191,7 +191,8 @@ class Reflector:
     def _finding(self, finding: Finding, source: str) -> Reflection:
         origin = Origin(f"{source} {finding.key}".strip(), finding.time)
         match = Match(finding.rule, finding.confidence, finding.support, 0, 0, spans=())
-        return self._weigh(finding.text, match, finding.evidence.language, finding.values, "session", origin)
+        worth = self._model("session").probability(finding.values)
+        return self._weigh(finding.text, match, finding.evidence.language, worth, "session", origin)
 
     def classify(self, text: str) -> tuple[str, str]:
         """Return (section, type) for a lesson that a person wrote."""
@@ -245,12 +246,12 @@ class Reflector:
         command = shown_command(passage.code, known_tools())
         if command and command not in text:
             text = f"{text} `{command}`"
-        return self._weigh(text, match, evidence.language, evidence.values, kind, origin)
+        return self._weigh(text, match, evidence.language, worth, kind, origin)
 
     def _weigh(
-        self, text: str, match: Match, language: str, values: Mapping[str, float], kind: str, origin: Origin
+        self, text: str, match: Match, language: str, worth: float, kind: str, origin: Origin
     ) -> Reflection:
-        factors = self._factors(text, language, values, match, kind)
+        factors = self._factors(text, language, worth, match)
         score = self._scorer.score(factors)
         reason = ""
         if score < self._config.min_score:
@@ -270,15 +271,13 @@ class Reflector:
     def _model(self, kind: str) -> LogisticModel:
         return self._worth.get(kind) or load_worth(kind)
 
-    def _factors(
-        self, text: str, language: str, values: Mapping[str, float], match: Match, kind: str
-    ) -> Factors:
+    def _factors(self, text: str, language: str, worth: float, match: Match) -> Factors:
         words = vocabulary(language)
         return Factors(
             confidence=match.confidence,
             specificity=self._scorer.specificity(text, words),
             cause=self._scorer.cause(text, words),
-            worth=self._model(kind).probability(values),
+            worth=worth,
             support=match.support,
         )
 

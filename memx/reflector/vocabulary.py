@@ -94,14 +94,13 @@ class CueIndex:
 
     def _tally_words(self, words: list[str], counts: dict[str, int]) -> None:
         known = self._known
-        for at, word in enumerate(words):
-            cue = known.get(word, _UNSEEN)
+        seen = [
+            (at, word, cue) for at, word in enumerate(words) if (cue := known.get(word, _UNSEEN)) is not None
+        ]
+        for at, word, found in seen:
+            cue = self._cue_of(word) if found is _UNSEEN else found
             if cue is None:
                 continue
-            if cue is _UNSEEN:
-                cue = self._cue_of(word)
-                if cue is None:
-                    continue
             groups, phrases = cue
             for group in groups:
                 counts[group] = counts.get(group, 0) + 1

@@ -37,7 +37,10 @@ class LogisticModel:
 
     def probability(self, values: Mapping[str, float]) -> float:
         """Return the probability, 0 to 1."""
-        logit = self.intercept + sum(self.contributions(values).values())
+        get = values.get
+        logit = self.intercept + sum(
+            [weight * (get(name, mean) - mean) / spread for name, mean, spread, weight in self.coefficients]
+        )
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
