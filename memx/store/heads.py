@@ -81,8 +81,8 @@ _TYPE_NAMES = {name.encode(): name for name in TYPES}
 _FILE_LIMIT_BYTES = 64 * 1024
 
 
-def read_head(data: bytes, path: str) -> Head | None:
-    """Return the head of a canonical file; None: ask the reader."""
+def read_head(data: bytes, path: str) -> tuple[object, ...] | None:
+    """Return True and the values of a canonical file's Head; None: ask the reader."""
     match = _CANONICAL.match(data) if len(data) < _FILE_LIMIT_BYTES else None
     if match is None or b"<<<<<<<" in data:
         return None
@@ -92,7 +92,8 @@ def read_head(data: bytes, path: str) -> Head | None:
         begun = _time(created)
         if not body or body.isspace():
             return None
-        return Head(
+        return (
+            True,
             name.decode(),
             path,
             body if title is None else title.decode(),
@@ -109,10 +110,11 @@ def read_head(data: bytes, path: str) -> Head | None:
         return None
 
 
-def head_of(stored: StoredBullet) -> Head:
-    """Return the head of a bullet that was parsed."""
+def values_of(stored: StoredBullet) -> tuple[object, ...]:
+    """Return True and the values of the Head of a bullet that was parsed."""
     bullet = stored.bullet
-    return Head(
+    return (
+        True,
         bullet.id,
         stored.path,
         bullet.title or bullet.text,

@@ -59,23 +59,36 @@ class StoreReader:
 
     def scan_heads(self) -> tuple[list[Head], list[Problem]]:
         """Return what decay needs of every live bullet: as `scan` does, in a fifth of its time."""
-        from memx.store.heads import head_of, read_head  # `re` costs 4 ms that one bullet does not need
+        from memx.store.halves import in_halves
+        from memx.store.heads import Head  # `re` costs 4 ms that one bullet does not need
 
         heads: list[Head] = []
         problems: list[Problem] = []
         seen: dict[str, str] = {}
-        for path in self.paths(problems=problems):
+        for is_head, *values in in_halves(self._read_heads, self.paths(problems=problems)):
+            if not is_head:
+                problems.append(Problem(*values))  # type: ignore[arg-type]
+                continue
+            head = Head(*values)  # type: ignore[arg-type]
+            heads.append(head)
+            first = seen.setdefault(head.id, head.path)
+            if first != head.path:
+                problems.append(duplicate_problem(head.id, head.path, first))
+        return heads, problems
+
+    def _read_heads(self, paths: list[str]) -> list[tuple[object, ...]]:
+        """Return for each path (True, *values of its Head) or (False, *values of its Problem)."""
+        from memx.store.heads import read_head, values_of
+
+        rows: list[tuple[object, ...]] = []
+        for path in paths:
             try:
                 data = self._read_plain(path)
-                head = read_head(data, path) or head_of(self.parse(data, path))
+                rows.append(read_head(data, path) or values_of(self.parse(data, path)))
             except MemxError as error:
-                problems.append(problem_of(error, path))
-                continue
-            heads.append(head)
-            first = seen.setdefault(head.id, path)
-            if first != path:
-                problems.append(duplicate_problem(head.id, path, first))
-        return heads, problems
+                found = problem_of(error, path)
+                rows.append((False, found.message, found.path, found.line, found.hint, found.kind))
+        return rows
 
     def paths(self, *, archived: bool = False, problems: list[Problem] | None = None) -> list[str]:
         """Return the paths of all bullet files, sorted; what is no plain file with a plain name is reported."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from memx.errors import StoreError
 from memx.model import SECTIONS, TYPES, Bullet, StoredBullet
+from memx.record import replace
+from memx.store import halves
 from memx.store.codec import format_bullet, parse_bullet
-from memx.store.heads import Head, head_of, read_head
+from memx.store.heads import Head, read_head, values_of
 
 if TYPE_CHECKING:
     from memx.store.store import Store
@@ -34,10 +37,10 @@ CANONICAL = Bullet(
 )
 
 
-def by_reader(data: bytes) -> Head | None:
+def by_reader(data: bytes) -> tuple[object, ...] | None:
     """Return the head through the whole reader, None for a file that does not parse."""
     try:
-        return head_of(StoredBullet(parse_bullet(data, path="bullets/general/x.md"), "x.md"))
+        return values_of(StoredBullet(parse_bullet(data, path="bullets/general/x.md"), "x.md"))
     except StoreError:
         return None
 
@@ -117,5 +120,32 @@ def test_scan_of_heads_reports_what_the_scan_reports(store: Store) -> None:
         with open(f"{folder}/{name}", "wb") as file:
             file.write(data)
     bullets, problems = store.scan()
-    assert store.scan_heads() == ([head_of(stored) for stored in bullets], problems)
+    heads = [Head(*values_of(stored)[1:]) for stored in bullets]  # type: ignore[arg-type]
+    assert store.scan_heads() == (heads, problems)
     assert len(problems) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("fails", [False, True])
+def test_two_processes_read_what_one_reads(
+    store: Store, monkeypatch: pytest.MonkeyPatch, *, fails: bool
+) -> None:
+    """The child's half comes after the parent's; a child that dies is replaced."""
+    for number in range(9):
+        store.add(replace(CANONICAL, id=f"k{number:09d}", text=f"Lesson {number}"))
+    expected = store.scan_heads()
+    parent = os.getpid()
+    readers = []
+    read = type(store)._read_heads
+
+    def noted(self: Store, paths: list[str]) -> list[tuple[object, ...]]:
+        if os.getpid() != parent and fails:
+            raise MemoryError
+        readers.append(len(paths))
+        return read(self, paths)
+
+    monkeypatch.setattr(type(store), "_read_heads", noted)
+    monkeypatch.setattr(halves, "WORTH_A_PROCESS", 2)
+    monkeypatch.setattr(halves, "_can_fork", lambda: True)
+    assert store.scan_heads() == expected
+    assert readers == ([4, 5] if fails else [4])
