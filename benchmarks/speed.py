@@ -158,7 +158,7 @@ def cold(folder, runs):
     floor = (statistics.median(f[0] for f in floors), statistics.median(f[1] for f in floors))
     report("floor (tantivy + simsimd + mmap)", floor)
     # The console script of an installed memx; `python -m` would load runpy as well.
-    start = "import sys; from memx.entry.cli.main import main; sys.exit(main())"
+    start = "import sys; from memx.entry.cli.main import run; run()"
     for query in QUERIES:
         command = [sys.executable, "-c", start, "search", "--no-recall", query]
         report(f"memx search {query!r}", measure(command, folder, runs), floor)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from memx.entry.cli.main import run
 
-from memx.entry.cli.main import main
-
-sys.exit(main())
+run()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
 
 from memx.app.places import home, is_writable, user_dir
 from memx.config import Config, Loaded, find_config_files, load_config
 from memx.errors import StoreError
+from memx.lazy import cached_property
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Project:
 
     @cached_property
     def _key(self) -> str:
-        from hashlib import sha256
+        from memx.digest import sha256
 
         return sha256(os.path.realpath(self.root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 

@@ -8,11 +8,11 @@ written into it unless it was added as writable.
 from __future__ import annotations
 
 import os
-from functools import cached_property
 
 from memx.app.places import user_dir
 from memx.app.project import STORE_FOLDER, Project
 from memx.errors import MemxError, StoreError
+from memx.lazy import cached_property
 from memx.model import SCOPE_GLOBAL, SCOPE_PROJECT
 from memx.record import replace
 from memx.repo.discovery import Repository

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 def config_digest(project: Project) -> str:
     """Return the digest of the committed configuration, empty when there is none."""
-    from hashlib import sha256
-
     try:
         with open(os.path.join(project.store_root, "config.yml"), "rb") as stream:
-            return sha256(stream.read(1 << 20)).hexdigest()
+            data = stream.read(1 << 20)
     except OSError:
         return ""
+    from memx.digest import sha256
+
+    return sha256(data).hexdigest()
 
 
 def _record_path(project: Project) -> str:

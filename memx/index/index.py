@@ -414,7 +414,7 @@ def _why_not_tantivy() -> str:
 
 def _digest(data: bytes) -> bytes:
     """Return the digest of a file's content."""
-    from hashlib import sha256
+    from memx.digest import sha256
 
     return sha256(data).digest()[:16]
 

@@ -12,20 +12,11 @@ from __future__ import annotations
 import os
 import unicodedata
 
+from memx.digest import sha256
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hashlib import sha256
-
     from memx.model import Bullet
-else:
-    # `hashlib` loads OpenSSL: 4 ms, which is half a start of the interpreter.
-    try:
-        from _sha2 import sha256
-    except ImportError:
-        try:
-            from _sha256 import sha256
-        except ImportError:
-            from hashlib import sha256
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 LETTERS = ALPHABET[10:]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cached_property
 
 from memx.errors import MemxError, UsageError
 from memx.escape import show_controls
+from memx.lazy import cached_property
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ def embedding_text(bullet: Titled) -> str:
 
 def embedding_key(text: str) -> bytes:
     """Return the first 16 bytes of the SHA-256 of the embedded text."""
-    from hashlib import sha256
+    from memx.digest import sha256
 
     return sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
 
