@@ -104,7 +104,10 @@ class CueIndex:
             groups, phrases = cue
             for group in groups:
                 counts[group] = counts.get(group, 0) + 1
+            following = words[at + 1] if phrases and at + 1 < len(words) else ""
             for parts, open_ended, group in phrases:
+                if not following.startswith(parts[0]):
+                    continue
                 last = words[at + len(parts)] if at + len(parts) < len(words) else ""
                 if (last == parts[-1] or (open_ended and last.startswith(parts[-1]))) and words[
                     at + 1 : at + len(parts)
