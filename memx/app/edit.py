@@ -86,7 +86,13 @@ def edit_text(project: Project, text: str) -> str:
 def _open_editor(project: Project, path: str) -> None:
     import subprocess
 
-    command = [*shlex.split(_editor(project)), path]
+    editor = _editor(project)
+    try:
+        command = [*shlex.split(editor), path]
+    except ValueError as error:
+        raise MemxError(
+            f"cannot read the editor's command {editor!r} ({error})", hint="set EDITOR"
+        ) from error
     try:
         status = subprocess.run(command, check=False).returncode
     except OSError as error:

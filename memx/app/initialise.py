@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memx.app.places import user_dir
-from memx.errors import MemxError
+from memx.errors import MemxError, StoreError
 from memx.record import record
 from memx.resources import resource
 
@@ -34,10 +34,20 @@ class Initialised:
 
 
 def copy_template(store_root: str) -> tuple[str, ...]:
-    """Copy what is missing of the template; a file that exists is never touched."""
+    """Copy what is missing of the template; a file that exists is never touched. Raises StoreError."""
+    try:
+        return _copy_missing(store_root)
+    except OSError as error:
+        # A file where a folder belongs, a work tree that cannot be written.
+        reason = error.strerror or "unknown reason"
+        raise StoreError(
+            f"cannot make the store ({reason})", path=str(error.filename or store_root)
+        ) from error
+
+
+def _copy_missing(store_root: str) -> tuple[str, ...]:
     created = []
-    os.makedirs(store_root, exist_ok=True)
-    for folder in _FOLDERS:
+    for folder in ("", *_FOLDERS):
         os.makedirs(os.path.join(store_root, folder), exist_ok=True)
     for name, target in _FILES.items():
         path = os.path.join(store_root, target)

@@ -37,6 +37,16 @@ if TYPE_CHECKING:
             """The kind of thing that was replaced."""
             ...
 
+        @property
+        def start(self) -> int:
+            """Index of its first character in the original."""
+            ...
+
+        @property
+        def end(self) -> int:
+            """Index behind its last character in the original."""
+            ...
+
     class Redaction(Protocol):
         """A sanitiser's answer."""
 
@@ -109,6 +119,19 @@ class Reflector:
 
     def commit(self, commit: Commit) -> Reflection:
         """Distil a commit's message, with its files where they were read."""
+        found = self._commit(commit)
+        message = self._without_broken_secrets(commit.message) if found.candidates else commit.message
+        return found if message is commit.message else self._commit(replace(commit, message=message))
+
+    def _without_broken_secrets(self, text: str) -> str:
+        """Redact secrets that go on in the next line: once lines are joined by a blank nothing knows them."""
+        if "\n" not in text:
+            return text
+        redaction = self._sanitizer.sanitize(text)
+        broken = any("\n" in text[finding.start : finding.end] for finding in redaction.findings)
+        return redaction.text if broken else text
+
+    def _commit(self, commit: Commit) -> Reflection:
         message = commit.message
         shown = _shown_by(commit)
         if shown is None and self._is_hopeless(message):
@@ -154,6 +177,7 @@ class Reflector:
     ) -> Reflection:
         """Distil a text by itself: a commit message (`commit`) or a turn of a conversation (`session`)."""
         origin = Origin(source=source or kind, created=created)
+        text = self._without_broken_secrets(text)
         stated = explicit_lessons(text)
         passage = segment(text) if kind == "commit" else segment_prose(text)
         return self._merge(

@@ -162,7 +162,7 @@ def test_broken_file_is_refused_by_every_command_that_names_it(broken: Program) 
     chosen = ["impossible-date", "latin-1", "never-closed", "colon", "duplicate-key", "alias-bomb"]
     chosen += ["tags-nested", "marker-in-field", "id-leads-out", "empty"]
     for name in chosen:
-        data, line = BROKEN[name]
+        _, line = BROKEN[name]
         path = f".memx/bullets/general/{name}.md"
         for words in (["show", path], ["mv", path, "tools"], ["edit", path]):
             done = broken.run(*words, environ={"EDITOR": "true"})
@@ -303,6 +303,26 @@ def test_editor_that_breaks_the_file_loses_nothing(store: Program, tmp_path: Pat
     with open(kept, encoding="utf-8") as stream:
         assert "fix: retry" in stream.read()
     assert path.read_bytes() == before
+
+
+def test_file_where_a_folder_belongs_is_an_expected_failure(memx: Program) -> None:
+    """`init` and `add` say what is in the way, and an editor that cannot be read or started is named."""
+    (memx.folder / ".memx").write_text("no folder")
+    done = memx.run("init")
+    assert done.returncode == 1
+    assert b".memx" in done.stderr
+    (memx.folder / ".memx").unlink()
+    (memx.folder / ".memx").mkdir()
+    (memx.folder / ".memx/bullets").write_text("no folder")
+    for words in (["init"], ["add", GOOD_TEXT]):
+        done = memx.run(*words)
+        assert done.returncode == 1, said(done)
+        assert b"bullets" in done.stderr
+    (memx.folder / ".memx/bullets").unlink()
+    name = memx.json("add", GOOD_TEXT)["id"]
+    for editor in ('"unbalanced', "/nonexistent/editor", "false"):
+        done = memx.run("edit", name, environ={"EDITOR": editor})
+        assert done.returncode == 1, said(done)
 
 
 def test_what_is_no_plain_file_is_named_and_never_opened(store: Program) -> None:

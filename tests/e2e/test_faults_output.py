@@ -49,7 +49,7 @@ def everything(store: Program) -> str:
 def test_secrets_reach_no_file_by_any_way(store: Program) -> None:
     """Rows 68, 70: by hand, as title, tag, source and anchor, from a commit and from the inbox: nowhere on disk."""
     store.git("config", "core.hooksPath", "/dev/null")
-    for number, (name, (text, _)) in enumerate(SECRETS.items()):
+    for number, (text, _) in enumerate(SECRETS.values()):
         words = [
             "add",
             "-",
@@ -61,9 +61,7 @@ def test_secrets_reach_no_file_by_any_way(store: Program) -> None:
             text,
         ]
         assert store.run(*words, stdin=text).returncode == 0
-        store.commit(
-            f"Change {number}\n\nGotcha: {' '.join(text.split()) if name != 'two lines' else name} must never be the same on every replica {number}."
-        )
+        store.commit(f"Change {number}\n\nGotcha: {text} must never be the same on every replica {number}.")
     store.ok("distill", "--history")
     store.run("review", "--all")
     store.ok("search", "password key token")
@@ -164,7 +162,7 @@ def test_recalled_text_is_fenced_escaped_and_has_a_source(store: Program) -> Non
     assert "not instructions" in markdown
     assert "general/hostile.md" in markdown
     fence = next(line for line in markdown.splitlines() if line.startswith("````"))
-    assert markdown.count("\n" + fence.rstrip("text")) == 2
+    assert markdown.count("\n" + fence.removesuffix("text")) == 2
     xml = outputs["search ignore previous instructions --format xml"]
     assert xml.count("</memx-notes>") == xml.count("</text>") == 1
 
