@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -74,18 +75,20 @@ def build(folder: str, bullets: int, changed: int) -> None:
     git("commit", "--quiet", "-m", "Change")
 
 
-def measure(folder: str, *arguments: str, runs: int) -> tuple[float, float]:
-    """Return the first and the median time of a command in milliseconds."""
-    times = []
+def measure(folder: str, *arguments: str, runs: int) -> tuple[float, float, float]:
+    """Return the first and the median time of a command, and the median of its processor time, in milliseconds."""
+    times, processor = [], []
     for _ in range(runs + 1):
-        start = time.perf_counter()
+        start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(
             [sys.executable, "-m", "memx", *arguments], cwd=folder, check=False, capture_output=True
         )
         times.append((time.perf_counter() - start) * 1000)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000)
         if done.returncode > 1:
             raise SystemExit(done.stderr.decode())
-    return times[0], statistics.median(times[1:])
+    return times[0], statistics.median(times[1:]), statistics.median(processor[1:])
 
 
 def main() -> None:
@@ -106,10 +109,10 @@ def main() -> None:
         print(
             f"{options.bullets} bullets, {options.changed} changed, 20 files of code changed; ms, whole process"
         )
-        print(f"{'command':<28} {'first':>8} {'median':>8}")
+        print(f"{'command':<28} {'first':>8} {'median':>8} {'processor':>10}")
         for name, arguments in commands.items():
-            first, median = measure(folder, *arguments, runs=options.runs)
-            print(f"{name:<28} {first:>8.0f} {median:>8.0f}")
+            first, median, processor = measure(folder, *arguments, runs=options.runs)
+            print(f"{name:<28} {first:>8.0f} {median:>8.0f} {processor:>10.0f}")
 
 
 if __name__ == "__main__":
