@@ -8,6 +8,7 @@ with their files, for anchors and configuration values.
 from __future__ import annotations
 
 import os
+import re
 
 from memx.app.distil import (
     CONFIG_PATHSPECS,
@@ -36,6 +37,16 @@ if TYPE_CHECKING:
 BATCH_COMMITS = 400
 SHA_BYTES = 20
 PARALLEL_ABOVE = 1500
+_REFERENCE = re.compile(
+    r"\(?(?:\b(?:pr|mr|issues?|bugs?|tickets?|tasks?|refs?|gh|no\.?)[ #:-]*)?#\d+\)?"
+    r"|\b(?:pr|mr|issue|bug|ticket|task|gh)[ :-]+\d+\b|\b[a-z]{2,10}-\d{2,}\b|\(\d{3,}\)|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"
+)
+_WORD = re.compile(r"\d[\w.]*|\w+")
+_LEAST_WORDS = 8
+_SAME_SHARE = 0.9
+_COMPARED = 1000
+"""So many candidates, the best, are compared with one another."""
+_SPACES = re.compile(r"[\s.,;:]+")
 KEPT_PER_PLACE = 4
 """With --top N, at most this many times N candidates are held while the history is read."""
 
@@ -88,8 +99,9 @@ def mine(project: Project, history: History, options: Options, report: Callable[
     unread = (commit for commit in stream if options.again or commit.sha not in done)
     # What a killed run left goes first; nothing counts as done before its candidates are on disk.
     left = [] if options.is_dry else project.spool.all()
-    found = {candidate.id: candidate for candidate in left}
-    seen = set(found)
+    found: dict[str, Candidate] = {}
+    _merge(found, left, history.top)
+    seen = {candidate.id for candidate in left}
     rejected: list[Rejection] = []
     sources = 0
     interrupted = False
@@ -120,16 +132,44 @@ def mine(project: Project, history: History, options: Options, report: Callable[
 
 
 def _merge(found: dict[str, Candidate], candidates: Iterable[Candidate], top: int) -> None:
-    """Add candidates, each lesson once; with a limit, drop the weakest now and then."""
+    """Add candidates by their wording, each lesson once; with a limit, drop the weakest now and then."""
     for candidate in candidates:
-        known = found.get(candidate.id)
+        wording = without_references(candidate.text)
+        known = found.get(wording)
         if known is None or candidate.score > known.score:
-            found[candidate.id] = candidate
+            found[wording] = candidate
     limit = max(top, 100) * KEPT_PER_PLACE
     if top and len(found) > 2 * limit:
-        best = sorted(found.values(), key=lambda candidate: (-candidate.score, candidate.id))[:limit]
+        best = sorted(found.items(), key=lambda item: (-item[1].score, item[1].id))[:limit]
         found.clear()
-        found.update((candidate.id, candidate) for candidate in best)
+        found.update(best)
+
+
+def without_references(text: str) -> str:
+    """Return a lesson's wording without ticket numbers and hashes: backports differ in nothing else."""
+    return _SPACES.sub(" ", _REFERENCE.sub("", text.lower())).strip()
+
+
+def distinct(ranked: Iterable[Candidate]) -> list[Candidate]:
+    """Return candidates without those that say what a better one says already.
+
+    That is so when a better one holds nearly all of a candidate's words and all
+    of its numbers: a backport, or the same message with one paragraph more.
+    """
+    kept: list[tuple[Candidate, set[str]]] = []
+    for candidate in ranked:
+        words = set(_WORD.findall(without_references(candidate.text)))
+        if not any(_says_the_same(words, known) for _, known in kept):
+            kept.append((candidate, words))
+    return [candidate for candidate, _ in kept]
+
+
+def _says_the_same(words: set[str], known: set[str]) -> bool:
+    fewer, more = sorted((words, known), key=len)
+    shared = len(fewer & more)
+    if len(fewer) < _LEAST_WORDS or shared < _SAME_SHARE * len(fewer):
+        return False
+    return not any(word[0].isdigit() for word in fewer - more)
 
 
 def _reflect_all(
@@ -222,6 +262,7 @@ def _with_files(
     from memx.repo.history import read_commits
 
     ranked = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.id))
+    ranked = [*distinct(ranked[:_COMPARED]), *ranked[_COMPARED:]]
     if history.top:
         ranked = ranked[: history.top * 2]
     by_id = {candidate.id: candidate for candidate in ranked}
@@ -240,5 +281,8 @@ def _with_files(
         )
         for commit in commits:
             for candidate in reflector.commit(commit).candidates:
+                for old in [c for c in by_id.values() if c.source == candidate.source]:
+                    if old.text in candidate.text:  # the files add a changed value to the words
+                        del by_id[old.id]
                 by_id[candidate.id] = candidate
     return list(by_id.values())

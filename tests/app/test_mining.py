@@ -1,0 +1,57 @@
+"""The history miner's comparison of what it found."""
+
+from __future__ import annotations
+
+import pytest
+
+from memx.app.mining import distinct, without_references
+from memx.model import Candidate
+
+LESSON = "The pool was exhausted because a worker never returned its connection, so close it in finally."
+
+
+def candidate(text: str, score: int) -> Candidate:
+    """Return a candidate with a text and a score."""
+    return Candidate(
+        id=f"{abs(hash(text)):010x}"[:10],
+        text=text,
+        rule="error_fix",
+        confidence=0.8,
+        score=score,
+        section="debugging",
+        type="error_solution",
+    )
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [" (#123)", " Refs #9.", " See PR 4540.", " (4540)", " PROJ-77", " 1a2b3c4d5e", " [backport #8]"],
+)
+def test_reference_to_a_ticket_does_not_make_another_lesson(reference: str) -> None:
+    """A ticket's number or a hash is no part of a lesson's wording."""
+    assert [c.score for c in distinct([candidate(LESSON, 90), candidate(LESSON + reference, 80)])] == [90]
+
+
+def test_other_value_makes_another_lesson() -> None:
+    """Two changes of one setting to different values are both proposed."""
+    texts = [
+        f"MAX_POOL_SIZE was changed from 10 to {n}, because the workers waited for a connection every night."
+        for n in (50, 80)
+    ]
+    assert len(distinct([candidate(text, 60) for text in texts])) == 2
+
+
+def test_message_with_a_paragraph_more_is_proposed_once() -> None:
+    """Of two lessons one of which holds the other the better one stays."""
+    longer = LESSON + " The watchdog hid it."
+    assert [c.text for c in distinct([candidate(longer, 90), candidate(LESSON, 70)])] == [longer]
+
+
+def test_short_lessons_are_never_taken_for_the_same() -> None:
+    """Few words say too little to compare by."""
+    assert len(distinct([candidate("Use pnpm here.", 60), candidate("Use pnpm here now.", 50)])) == 2
+
+
+def test_wording_keeps_values() -> None:
+    """Numbers that are no reference stay in the wording."""
+    assert without_references("Raise it to 50 (#12)") == "raise it to 50"
