@@ -164,3 +164,34 @@ def test_module_reads_no_clock() -> None:
     tree = ast.parse(inspect.getsource(decay))
     modules = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
     assert modules == {"__future__", "math", "memx.record"}
+
+
+@given(st.floats(0, 1000), st.integers(0, 20), st.floats(1, 400), st.booleans())
+def test_forecast_is_the_weight_of_days_to_come(
+    age: float,
+    count: int,
+    life: float,
+    pinned: bool,  # noqa: FBT001 (drawn by hypothesis)
+) -> None:
+    """What a sparkline shows is what the formula gives then."""
+    days = (0, 3, 15, 30, 365)
+    result = weigh(age, count, half_life_days=life, pinned=pinned)
+    ahead = decay.forecast(result, count, days, decay.fading_factors(life, days), CONFIG)
+    then = [weigh(age + day, count, half_life_days=life, pinned=pinned) for day in days]
+    # On the last day of the protection a rounding decides between the two branches.
+    near = [abs(age + day - CONFIG.protection_days) < 1e-6 for day in days]
+    for weight_then, weight_ahead, is_near in zip(then, ahead, near, strict=True):
+        assert is_near or weight_ahead == pytest.approx(weight_then.weight, abs=1e-9)
+
+
+def test_disputed_bullet_is_not_permanent() -> None:
+    """However often it was recalled; a pin still holds, for a person set it."""
+
+    def weigh_disputed(*, pinned: bool) -> DecayResult:
+        created = NOW - 90 * DAY
+        return weight(NOW, created, None, None, 15, "trick", None, pinned, CONFIG, is_disputed=True)
+
+    assert weigh_disputed(pinned=False).weight == pytest.approx(0.3125)
+    assert weigh_disputed(pinned=False).state == "fading"
+    assert weigh_disputed(pinned=True).state == "pinned"
+    assert archive_day(NOW, None, None, 15, "trick", None, False, CONFIG, is_disputed=True) is not None
