@@ -118,7 +118,7 @@ class LlmConfig:
     timeout_seconds: float = 60.0
     retries: int = 2
     concurrency: int = 2
-    batch_size: int = 8
+    batch_size: int = 16
     context_tokens: int = 6000
     max_calls_per_run: int = 200
     max_tokens_per_run: int = 400_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from functools import cache
@@ -11,6 +12,7 @@ from memx.reflector.llm.port import Prompt
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 JUDGE, EXTRACT = "judge", "extract"
 LANGUAGES = ("en", "es", "ja", "zh")
@@ -20,13 +22,13 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions
 def judge_prompt(texts: Sequence[str], language: str) -> Prompt:
     """Return the prompt that has notes judged and rewritten; they are numbered from 1."""
     notes = "\n".join(f"<note n={number}>\n{_defused(text)}\n</note>" for number, text in enumerate(texts, 1))
-    return _prompt(JUDGE, language, notes)
+    return _prompt(JUDGE, language, notes, judge_schema(len(texts)))
 
 
 def extract_prompt(turns: Sequence[tuple[int, str, str]], language: str) -> Prompt:
     """Return the prompt that has lessons found in turns of (number, role, text)."""
     lines = (f"<turn n={number} by={role}>\n{_defused(text)}\n</turn>" for number, role, text in turns)
-    return _prompt(EXTRACT, language, "\n".join(lines))
+    return _prompt(EXTRACT, language, "\n".join(lines), load_schema(EXTRACT))
 
 
 def tiny_prompt() -> Prompt:
@@ -51,9 +53,19 @@ def load_schema(task: str) -> Mapping[str, object]:
     return schema
 
 
-def _prompt(task: str, language: str, data: str) -> Prompt:
+@cache
+def judge_schema(count: int) -> Mapping[str, object]:
+    """Return the schema of `count` judgements: a server that makes a grammar of it can neither skip nor ramble."""
+    schema: dict[str, Any] = copy.deepcopy(dict(load_schema(JUDGE)))
+    answers = schema["properties"]["answers"]
+    answers |= {"minItems": count, "maxItems": count}
+    answers["items"]["properties"]["n"] |= {"minimum": 1, "maximum": max(1, count)}
+    return schema
+
+
+def _prompt(task: str, language: str, data: str, schema: Mapping[str, object]) -> Prompt:
     version, instructions = load_instructions(task, language)
-    return Prompt(instructions, data, load_schema(task), f"{task}-{version}")
+    return Prompt(instructions, data, schema, f"{task}-{version}")
 
 
 def _defused(text: str) -> str:
