@@ -7,21 +7,32 @@ where texts are the same.
 
 from __future__ import annotations
 
-from memx.app.curate import NOMINATE_COSINE
+import os
+
+from memx.app.curate import NOMINATE_COSINE, NOMINATE_LIMIT
 from memx.errors import IndexUnavailableError, ModelUnavailableError
 from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from memx.app.project import Project
+    from memx.config import CuratorConfig
     from memx.curator.groups import JudgedPair
     from memx.model import Bullet
 
     Report = Callable[[str, int, int], None]
 
-NEIGHBOURS = 10
+MANY_BULLETS = 20_000
+NEIGHBOURS_OF_MANY = 5
+"""Above so many bullets fewer neighbours of each are judged: a fifth one says little that the nearest did not."""
+PARALLEL_ABOVE = 2000
+"""Fewer bullets are judged in this process: starting others would take longer."""
+BATCH_PAIRS = 2000
+SIGNS = 16
+"""Components whose signs sort the texts: similar vectors share most of them."""
+_SIGN_OF = bytes(128) + b"\1" * 128
 DEMANDS_LIMIT = 20_000
 """Pairs of a text that calls something enough and one that asks for more; above this only near ones are judged."""
 FEW_BULLETS = 300
@@ -57,10 +68,17 @@ class Survey:
 
     def pairs(self) -> Iterator[JudgedPair]:
         """Yield what is not independent among the nominated pairs."""
-        from memx.curator.groups import judge_pairs
+        cores = os.cpu_count() or 1
+        config = self._project.config.curator
+        batches = _batched(_once(self._nominated()))
+        if cores < 2 or len(self._texts) <= PARALLEL_ABOVE:  # noqa: PLR2004 (one core cannot share)
+            return (pair for batch in batches for pair in _judge(batch, config, self._texts))
+        from memx.app.cores import map_on_cores
 
-        judged = judge_pairs(self._texts, self._nominated(), self._project.config.curator)
-        return (pair for pair in judged if pair.verdict.action != "independent")
+        judged = map_on_cores(
+            _judge, batches, config, cores=cores, prepare=_share_texts, prepared=(self._texts,)
+        )
+        return (pair for batch in judged for pair in batch)
 
     def judge(self, pairs: list[tuple[str, str]]) -> Iterator[JudgedPair]:
         """Judge pairs that were not nominated, with their exact cosines."""
@@ -109,13 +127,16 @@ class Survey:
     def _near(self) -> Iterator[tuple[str, str, float]]:
         from memx.index.dense.neighbours import near_pairs
 
-        names = list(self._rows)
+        # Texts that are alike come together, so that those read last are remembered.
+        names = sorted(self._rows, key=lambda name: (self._rows[name][:SIGNS].translate(_SIGN_OF), name))
+        rows = [self._rows[name] for name in names]
         total = len(names)
+        limit = NOMINATE_LIMIT if total <= MANY_BULLETS else NEIGHBOURS_OF_MANY
 
         def advance(done: int) -> None:
             self._report("compared", done, total)
 
-        for i, j, cosine in near_pairs(list(self._rows.values()), NEIGHBOURS, NOMINATE_COSINE, advance):
+        for i, j, cosine in near_pairs(rows, limit, NOMINATE_COSINE, advance):
             yield names[i], names[j], cosine
 
 
@@ -134,3 +155,43 @@ def _rows_of(project: Project, bullets: Mapping[str, Bullet]) -> dict[str, bytes
         vectors.store.add(zip(wanted, vectors.embed(list(wanted.values())), strict=True))
     rows = vectors.store.get_many(set(keys.values()))
     return {name: rows[key] for name, key in keys.items() if key in rows}
+
+
+_shared: dict[str, str] = {}
+
+
+def _share_texts(texts: dict[str, str]) -> None:
+    """Give a worker the texts once, not with every batch."""
+    _shared.update(texts)
+
+
+def _judge(
+    batch: list[tuple[str, str, float]], config: CuratorConfig, texts: Mapping[str, str] | None = None
+) -> list[JudgedPair]:
+    """Judge a batch of pairs and return what is not independent."""
+    from memx.curator.groups import judge_pairs
+
+    judged = judge_pairs(_shared if texts is None else texts, batch, config)
+    return [pair for pair in judged if pair.verdict.action != "independent"]
+
+
+def _once(pairs: Iterable[tuple[str, str, float]]) -> Iterator[tuple[str, str, float]]:
+    """Yield each pair once, whichever side nominated it."""
+    seen: set[int] = set()
+    for a, b, cosine in pairs:
+        # A hash is a tenth of the names; a collision in 64 bits would lose one pair.
+        key = hash((a, b) if a < b else (b, a))
+        if key not in seen:
+            seen.add(key)
+            yield a, b, cosine
+
+
+def _batched(pairs: Iterable[tuple[str, str, float]]) -> Iterator[list[tuple[str, str, float]]]:
+    batch: list[tuple[str, str, float]] = []
+    for pair in pairs:
+        batch.append(pair)
+        if len(batch) == BATCH_PAIRS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
