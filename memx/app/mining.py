@@ -43,7 +43,8 @@ _REFERENCE = re.compile(
 )
 _WORD = re.compile(r"\d[\w.]*|\w+")
 _LEAST_WORDS = 8
-_SAME_SHARE = 0.9
+_SAME_SHARE = 0.95
+_STATED = "trailer"
 _COMPARED = 1000
 """So many candidates, the best, are compared with one another."""
 _SPACES = re.compile(r"[\s.,;:]+")
@@ -154,12 +155,13 @@ def distinct(ranked: Iterable[Candidate]) -> list[Candidate]:
     """Return candidates without those that say what a better one says already.
 
     That is so when a better one holds nearly all of a candidate's words and all
-    of its numbers: a backport, or the same message with one paragraph more.
+    of its numbers and identifiers: a backport, or the same message with one
+    paragraph more. What a person stated in so many words always stays.
     """
     kept: list[tuple[Candidate, set[str]]] = []
     for candidate in ranked:
         words = set(_WORD.findall(without_references(candidate.text)))
-        if not any(_says_the_same(words, known) for _, known in kept):
+        if candidate.rule == _STATED or not any(_says_the_same(words, known) for _, known in kept):
             kept.append((candidate, words))
     return [candidate for candidate, _ in kept]
 
@@ -169,7 +171,7 @@ def _says_the_same(words: set[str], known: set[str]) -> bool:
     shared = len(fewer & more)
     if len(fewer) < _LEAST_WORDS or shared < _SAME_SHARE * len(fewer):
         return False
-    return not any(word[0].isdigit() for word in fewer - more)
+    return all(map(str.isalpha, fewer - more))
 
 
 def _reflect_all(

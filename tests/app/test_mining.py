@@ -41,6 +41,14 @@ def test_other_value_makes_another_lesson() -> None:
     assert len(distinct([candidate(text, 60) for text in texts])) == 2
 
 
+def test_other_identifier_makes_another_lesson() -> None:
+    """The same words about another name are another lesson."""
+    texts = [
+        f"{key} must be the same on every replica, or logins fail at night." for key in ("KEY_1", "KEY_2")
+    ]
+    assert len(distinct([candidate(text, 60) for text in texts])) == 2
+
+
 def test_message_with_a_paragraph_more_is_proposed_once() -> None:
     """Of two lessons one of which holds the other the better one stays."""
     longer = LESSON + " The watchdog hid it."
