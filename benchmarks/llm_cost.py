@@ -13,7 +13,7 @@ A lesson is in a prompt when at least half of its key tokens are.
 """
 
 # A program run by hand over JSON; memx itself is typed.
-# ruff: noqa: ANN001, ANN201, ANN202, ANN204
+# ruff: noqa: ANN001, ANN201, ANN204
 from __future__ import annotations
 
 import json
