@@ -13,8 +13,28 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-HEAVY = {"tantivy", "numpy", "model2vec", "tokenizers", "typer", "click", "rich", "git", "yaml", "frontmatter"}
-SLOW_STANDARD = {"dataclasses", "typing", "logging", "subprocess", "pathlib", "asyncio", "inspect", "argparse"}
+HEAVY = {
+    "tantivy",
+    "numpy",
+    "model2vec",
+    "tokenizers",
+    "typer",
+    "click",
+    "rich",
+    "git",
+    "yaml",
+    "frontmatter",
+}
+SLOW_STANDARD = {
+    "dataclasses",
+    "typing",
+    "logging",
+    "subprocess",
+    "pathlib",
+    "asyncio",
+    "inspect",
+    "argparse",
+}
 SEARCH_MAY_LOAD = {"tantivy"}
 
 PROBE = """
@@ -81,3 +101,12 @@ def test_search_loads_tantivy_and_no_other_library(folder: Path) -> None:
 def test_reading_commands_load_no_library(folder: Path, arguments: list[str]) -> None:
     """Commands that only read files need no library at all."""
     assert not loaded(command(*arguments), folder) & HEAVY
+
+
+@pytest.mark.parametrize("arguments", [["distill", "--mode", "rules"], ["distill"], ["stats"], ["doctor"]])
+def test_rules_load_no_llm(folder: Path, arguments: list[str]) -> None:
+    """An LLM's library (half a second) is loaded by what asks an LLM alone, even where one is configured."""
+    (folder / ".git" / "memx").mkdir(exist_ok=True)
+    model = "llm:\n  model: some-model\n" if arguments != ["distill"] else ""
+    (folder / ".git" / "memx" / "config.yml").write_text(model)
+    assert not loaded(command(*arguments), folder) & {"llm", "openai", "pydantic"}

@@ -34,6 +34,8 @@ import xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path = sys.argv[1]
 params.n_ctx, params.n_parallel, params.n_predict = 4096, 1, 400
+# One thread: several wait for one another in a loop, and crawl where the cores are shared.
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
 params.hostnames, params.port = ["127.0.0.1"], 0
 server = xllamacpp.Server(params)
 print("listening", server.listening_address, flush=True)
