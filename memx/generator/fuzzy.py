@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memx.generator.spelling import allowed_edits, near_words
+from memx.generator.spelling import allowed_edits, near_words, parts_of
 from memx.index.analysis import CJK, WORD, fold
 
 TYPE_CHECKING = False
@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from memx.generator.query import Query
     from memx.index.analysis import Term
     from memx.index.packed import PackedBullet
+
+    _Target = tuple[str, int, tuple[str, ...], dict[str, int]]
 
 FUZZY_MAX = 10.0
 
@@ -29,7 +31,7 @@ class FuzzyMatcher:
 
     def __init__(self) -> None:
         """Start with no comparisons made."""
-        self._known: dict[str, dict[str, int]] = {}
+        self._targets: dict[str, tuple[_Target, ...]] = {}
 
     def score(self, query: Query, bullet: PackedBullet) -> float:
         """Return 0-10: an exact word earns its full share here too."""
@@ -56,13 +58,25 @@ class FuzzyMatcher:
 
     def _distance(self, term: Term, bullet: PackedBullet) -> int | None:
         """Return the smallest allowed distance from a term, or its stem, to a word of the bullet."""
-        word = fold(term.exact)
-        found = [
-            near_words(target, edits, bullet.stems, self._known.setdefault(target, {}))
-            for target in dict.fromkeys((word, *term.stems))
-            if (edits := allowed_edits(target)) and word.startswith(target[:_STEM_PREFIX])
-        ]
-        return min((distance for distance in found if distance is not None), default=None)
+        targets = self._targets.get(term.exact)
+        if targets is None:
+            targets = self._targets[term.exact] = _targets(term)
+        best: int | None = None
+        for target, edits, parts, known in targets:
+            distance = near_words(target, edits, bullet.stems, known, parts)
+            if distance is not None and (best is None or distance < best):
+                best = distance
+        return best
+
+
+def _targets(term: Term) -> tuple[_Target, ...]:
+    """Return the words whose slips count for a term: itself and its stems."""
+    word = fold(term.exact)
+    return tuple(
+        (target, edits, parts_of(target, edits), {})
+        for target in dict.fromkeys((word, *term.stems))
+        if (edits := allowed_edits(target)) and word.startswith(target[:_STEM_PREFIX])
+    )
 
 
 def _characters(term: Term, bullet: PackedBullet) -> float:

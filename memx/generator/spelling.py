@@ -23,13 +23,16 @@ def parts_of(word: str, edits: int) -> tuple[str, ...]:
     return tuple(word[a:b] for a, b in zip(cuts, cuts[1:], strict=False))  # noqa: RUF007 (itertools costs an import)
 
 
-def near_words(word: str, edits: int, view: str, known: dict[str, int]) -> int | None:
+def near_words(
+    word: str, edits: int, view: str, known: dict[str, int], parts: tuple[str, ...] = ()
+) -> int | None:
     """Return the smallest distance (1 to `edits`) from a word to a term of a view; None: none is that near.
 
-    `known` remembers the distances of terms already compared with this word.
+    `known` remembers the distances of terms already compared with this word, `parts` are its parts
+    where the caller has them.
     """
     best = edits + 1
-    for part in parts_of(word, edits):
+    for part in parts or parts_of(word, edits):
         at = view.find(part)
         while at >= 0:
             start = view.rfind(" ", 0, at) + 1

@@ -20,14 +20,13 @@ from memx.record import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
-    from mmap import mmap
 
     from memx.store.lock import Lock
 
 _HEAD = "memx-vectors 1"
 _MANIFEST = "manifest"
 _OPEN_ATTEMPTS = 5
-_FEW_KEYS = 32
+_FEW_KEYS = 128
 """Up to here searching the key file beats building a table of it."""
 
 
@@ -47,6 +46,7 @@ class VectorStore:
         self.folder = os.path.join(folder, _folder_name(fingerprint))
         self._rows_of_key: dict[bytes, int] | None = None
         self._lookups = 0
+        self._first_bytes = b""
         self._manifest: _Manifest | None = None
         self._rows = self._keys = memoryview(b"")
         self._count = 0
@@ -64,7 +64,7 @@ class VectorStore:
     def reload(self) -> None:
         """See what other processes have added or compacted since."""
         for _ in range(_OPEN_ATTEMPTS):
-            self._rows_of_key, self._lookups = None, 0
+            self._rows_of_key, self._lookups, self._first_bytes = None, 0, b""
             self._manifest = self._read_manifest()
             if self._manifest is None:
                 self._rows = self._keys = memoryview(b"")
@@ -191,17 +191,22 @@ class VectorStore:
         return row if row is not None and any(self._vector(row)) else None
 
     def _find(self, key: bytes) -> int | None:
-        """Look a key up in the mapped file; from some number of look-ups on, through a table of it."""
+        """Look a key up in the mapped file; from some number of look-ups on, through a table of it.
+
+        The column of the keys' first bytes says where to look: the search in it runs at the speed of memory.
+        """
         self._lookups += 1
         if self._lookups > _FEW_KEYS:
             self._rows_of_key = self._table()
             return self._rows_of_key.get(key)
-        file: mmap = self._keys.obj  # type: ignore[assignment]
-        end = self._count * KEY_BYTES
-        while (at := file.rfind(key, 0, end)) >= 0:
-            if at % KEY_BYTES == 0:
-                return at // KEY_BYTES
-            end = at + KEY_BYTES - 1
+        if not self._first_bytes:
+            self._first_bytes = bytes(self._keys[: self._count * KEY_BYTES : KEY_BYTES])
+        first, keys = key[0], self._keys
+        row = self._first_bytes.rfind(first)
+        while row >= 0:
+            if keys[row * KEY_BYTES : (row + 1) * KEY_BYTES] == key:
+                return row
+            row = self._first_bytes.rfind(first, 0, row)
         return None
 
     def _table(self) -> dict[bytes, int]:
