@@ -136,7 +136,7 @@ def main():
     folder = os.path.join(root, "sessions")
     models = held_out_models(root) if "--cross-validate" in sys.argv else None
     default = ReflectorConfig()
-    taught, empty = load(folder, ReflectorConfig(min_score=default.min_score * 2 // 3), models)
+    taught, empty = load(folder, ReflectorConfig(min_score=default.min_score * 4 // 5), models)
     needed = PREVALENCE * len(taught) - len(taught)
     padded = taught + [empty[at % len(empty)] for at in range(needed)]
     print(

@@ -85,11 +85,11 @@ class LlmRun:
     def reflector_config(self) -> ReflectorConfig:
         """How the rules run: with an LLM behind them they let through what its score may lift over min_score.
 
-        Two thirds of it: below that the labelled sessions hold false alarms alone
+        Four fifths of it: below that the labelled sessions hold false alarms alone
         (benchmarks/llm_cost.py), and each of them would be paid for.
         """
         config = self._project.config.reflector
-        return replace(config, min_score=config.min_score * 2 // 3) if self.is_on else config
+        return replace(config, min_score=config.min_score * 4 // 5) if self.is_on else config
 
     @cached_property
     def reflector(self) -> Reflector:
