@@ -139,10 +139,8 @@ def main(arguments: list[str]) -> None:
                     [sys.executable, __file__, "--stage", name, folder], check=True, capture_output=True
                 )
                 row = json.loads(done.stdout)
-                print(
-                    f"{count:7}  {name:9} {row['seconds']:8.1f} {row['cpu']:8.1f} {row['peak_mb']:8.0f}  {row['found']}",
-                    flush=True,
-                )
+                figures = f"{row['seconds']:8.1f} {row['cpu']:8.1f} {row['peak_mb']:8.0f}"
+                print(f"{count:7}  {name:9} {figures}  {row['found']}", flush=True)
             print(
                 f"         planted   {planted['duplicates']} duplicates, {planted['near']} pairs one number apart"
             )

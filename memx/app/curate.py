@@ -7,11 +7,12 @@ from memx.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from memx.app.project import Project
     from memx.curator.judge import Verdict
     from memx.index.packed import PackedBullet
+    from memx.index.snapshot import Snapshot
     from memx.index.vectors import Vectors
     from memx.model import Bullet, Candidate, StoredBullet
 
@@ -103,17 +104,29 @@ def judge_neighbours(project: Project, bullet: Bullet) -> list[Pair]:
     from memx.curator.judge import judge
 
     config = project.config.curator
+    decided = project.inbox.decided()
     near, is_exhaustive = neighbours(project, bullet)
     return [
-        Pair(stored, judge(stored.bullet, bullet, cosine, config), reason_apart(stored.bullet, bullet))
+        Pair(
+            stored,
+            judge(stored.bullet, bullet, cosine, config),
+            reason_apart(stored.bullet, bullet, decided),
+        )
         for stored, cosine in near
         if is_exhaustive or cosine >= NOMINATE_COSINE or asks_for_more(stored.bullet.text, bullet.text)
     ]
 
 
-def reason_apart(a: Bullet, b: Bullet) -> str:
-    """Return why two bullets are not merged by themselves even if they say the same; empty when they may be."""
+def reason_apart(a: Bullet, b: Bullet, decided: Mapping[str, str]) -> str:
+    """Return why two bullets are not merged by themselves even if they say the same; empty when they may be.
+
+    `decided` are the decisions of this clone.
+    """
+    from memx.app.merging import KEPT_APART, pair_key
     from memx.curator.tokens import detect_language
+
+    if decided.get(pair_key(a.id, b.id)) == KEPT_APART:
+        return "somebody took them apart"
 
     if a.id in b.supersedes or b.id in a.supersedes:
         return "one supersedes the other"
@@ -137,13 +150,18 @@ def neighbours(project: Project, bullet: Bullet) -> tuple[list[tuple[StoredBulle
     try:
         near = _near_by_vectors(project, bullet)
     except (ModelUnavailableError, IndexUnavailableError):
-        return [(stored, 0.0) for stored in store.scan()[0]], True
+        bullets = store.scan()[0]
+        superseded = {name for stored in bullets for name in stored.bullet.supersedes}
+        return [(stored, 0.0) for stored in bullets if stored.bullet.id not in superseded], True
     found = [(store.read_or_none(path), cosine) for path, cosine in near]
     return [(stored, cosine) for stored, cosine in found if stored is not None], False
 
 
 def _near_by_vectors(project: Project, bullet: Bullet) -> list[tuple[str, float]]:
-    """Return (path, cosine); the index is brought up to the files, so that what was added a moment ago counts."""
+    """Return (path, cosine); the index is brought up to the files, so that what was added a moment ago counts.
+
+    Superseded bullets are history: nothing is merged into them.
+    """
     from memx.app.index import open_index
     from memx.index.dense.text import embedding_text
 
@@ -155,17 +173,21 @@ def _near_by_vectors(project: Project, bullet: Bullet) -> list[tuple[str, float]
     snapshot = index.snapshot(fresh=True)
     if snapshot.check_due:
         # Another process writes the index: some bullets may have no vector yet.
-        live = [packed for packed in snapshot.everything() if not packed.archived]
+        live = [packed for packed in snapshot.everything() if _is_current(packed, snapshot)]
         vectors.ensure(live)
         return _nearest(vectors, query, live, NOMINATE_LIMIT)
     wanted = NOMINATE_LIMIT
     while True:
         keys = dict(vectors.store.scan(query, wanted))
-        live = [packed for packed in snapshot.with_keys(list(keys)) if not packed.archived]
+        live = [packed for packed in snapshot.with_keys(list(keys)) if _is_current(packed, snapshot)]
         found = sorted(((p.path, keys[p.vector_key]) for p in live), key=lambda near: (-near[1], near[0]))
         if len(found) >= NOMINATE_LIMIT or len(keys) < wanted:
             return found[:NOMINATE_LIMIT]
         wanted *= _SCAN_FACTOR
+
+
+def _is_current(packed: PackedBullet, snapshot: Snapshot) -> bool:
+    return not packed.archived and not snapshot.count("facet", f"supersedes:{packed.id}")
 
 
 def _nearest(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from memx.app.curate import reason_apart
-from memx.app.merging import KEPT_APART, finish_merges, interrupted_merges, merge_into, pair_key
+from memx.app.merging import finish_merges, interrupted_merges, merge_into
 from memx.app.survey import Survey, silent
 from memx.errors import MemxError
 from memx.record import record, replace
@@ -178,9 +178,7 @@ def _apart(live: Mapping[str, StoredBullet], pair: JudgedPair, decided: Mapping[
     a, b = live[pair.a].bullet, live[pair.b].bullet
     if a.id in b.conflicts_with or b.id in a.conflicts_with:
         return "they are marked as conflicting"
-    if decided.get(pair_key(a.id, b.id)) == KEPT_APART:
-        return "somebody took them apart"
-    return reason_apart(a, b)
+    return reason_apart(a, b, decided)
 
 
 def _within_components(survey: Survey, merges: Sequence[JudgedPair]) -> list[JudgedPair]:

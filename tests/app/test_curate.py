@@ -434,6 +434,24 @@ def test_conflict_threshold_moves_its_tier(bench: Bench) -> None:
     assert again.reason.startswith("contradiction")
 
 
+def test_nothing_is_merged_into_a_superseded_bullet(bench: Bench) -> None:
+    """A lesson that repeats what was superseded is compared with what holds now."""
+    first, second = _flagged(bench)
+    resolve(bench.at(NOW), first, second, "b")
+    again = add(bench.at(NOW), Draft(text=FEW + "."))
+    assert (again.action, again.conflicts) == ("flagged", (second,))
+
+
+def test_what_was_taken_apart_stays_apart_after_an_edit(bench: Bench) -> None:
+    """An edit of one of two unmerged bullets does not merge them again."""
+    a, b = bench.write(FIRST, score=60), bench.write(AGAIN, score=50)
+    merge_into(bench.project, a, b.bullet, b.path)
+    unmerge(bench.at(NOW), a.bullet.id)
+    edited = bench.project.store.edit(b.path, {"text": AGAIN.replace("always.", "always!")})
+    assert not settle_text(bench.at(NOW), edited).is_merged
+    assert len(bench.live()) == 2
+
+
 def test_merge_strategy_changes_the_text(bench: Bench) -> None:
     """`merge_content` adds what the other knew; `keep_best` keeps the better text as it is."""
     more = AGAIN + " The job waits 30 s for the lock."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import select
 import subprocess
 import sys
@@ -166,6 +165,8 @@ def test_resolve_on_a_terminal_shows_both_and_asks(store: Program) -> None:
 
 def on_terminal(program: Program, typed: str, *arguments: str) -> str:
     """Run the program on a pseudo-terminal, type, and return what it wrote."""
+    import pty  # absent on Windows
+
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "memx", *arguments],
@@ -197,6 +198,7 @@ def on_terminal(program: Program, typed: str, *arguments: str) -> str:
     return said.decode()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_dedup_on_a_terminal_is_only_a_plan(store: Program) -> None:
     """Nothing is merged before `--yes` when a person is watching."""
     put(store, "a.md", bullet("a000000001", FIRST, score=70))
