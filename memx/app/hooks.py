@@ -152,10 +152,25 @@ def _distil_sessions(project: Project) -> None:
 
 
 def refresh(project: Project) -> None:
-    """Bring the index of this worktree up to date."""
-    from memx.app.index import refresh_index
+    """Bring the index of this worktree, and those of the stores beside it, up to date; one process at a time."""
+    from memx.app.index import open_index, refresh_index
+    from memx.errors import MemxError
+    from memx.store.lock import Lock
 
-    refresh_index(project)
+    lock = Lock(os.path.join(project.cache_dir, "refresh.lock"))
+    os.makedirs(project.cache_dir, exist_ok=True)
+    if not lock.try_acquire():
+        return
+    try:
+        if os.path.isdir(project.store_root):
+            refresh_index(project)
+        for other in project.others:
+            try:
+                open_index(other)[0].refresh(wait=False)
+            except (MemxError, OSError):
+                continue  # a store that cannot be read is reported by the search itself
+    finally:
+        lock.release()
 
 
 def spawn_background(repository: Repository, environ: Mapping[str, str], *arguments: str) -> None:

@@ -67,4 +67,4 @@ def refresh_index(project: Project, *, rebuild: bool = False) -> Refreshed:
     after = 0 if index.vectors is None else len(index.vectors.store)
     problems = () if outcome is None else outcome.problems
     refresh_marks(project)
-    return Refreshed(index.snapshot(fresh=True).size, after - before, problems)
+    return Refreshed(index.snapshot().size, after - before, problems)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from memx.index.freshness import Stat
     from memx.index.lexical import LexicalIndex
+    from memx.index.manifest import Entry
     from memx.index.packed import PackedBullet
     from memx.index.vectors import Vectors
     from memx.model import Bullet
@@ -39,6 +40,9 @@ OVERLAY_LIMIT = 500
 """More changed files than this are indexed in memory rather than scanned."""
 
 FULL_CHECK_SECONDS = 2.0
+
+LOG_LEAST, LOG_SHARE = 50, 20
+"""Changes are appended to a log until it holds a twentieth of the store's files (at least so many)."""
 
 
 @record
@@ -70,6 +74,7 @@ class RefreshOutcome:
 class Changes:
     """What differs between the files and a generation; `stats` and `digests` are the new tables.
 
+    `entries` is what changes in the tables: {path: (stat, digest)}, None for what is no longer there.
     `touched`: something has to be written, if only a stat.
     """
 
@@ -79,6 +84,7 @@ class Changes:
     digests: dict[str, bytes]
     problems: tuple[Problem, ...]
     touched: bool
+    entries: dict[str, Entry]
 
     @property
     def paths(self) -> frozenset[str]:
@@ -217,7 +223,7 @@ class Index:
             os.makedirs(os.path.join(folder, manifest.LEXICAL))
             index = lexical.LexicalIndex.create(os.path.join(folder, manifest.LEXICAL))
             index.apply(changes.bullets, bulk=True)
-            _save_tables(folder, changes)
+            manifest.save_tables(folder, changes.stats, changes.digests)
             head = Head(lexical.TANTIVY_VERSION, lexical.SCHEMA_VERSION, stamp, time.time())
             head = replace(head, fingerprint=self._embedded(changes.bullets))
             manifest.save_head(folder, _with_changes(head, changes))
@@ -237,7 +243,7 @@ class Index:
                 if changes.paths:
                     lexical = self._open_lexical(generation)
                     lexical.apply(changes.bullets, sorted(changes.paths))
-                _save_tables(generation, changes)
+                _save_changes(generation, changes)
                 fingerprint = self._embedded(changes.bullets) and head.fingerprint
                 head = replace(head, stamp=stamp, checked=time.time(), fingerprint=fingerprint)
                 manifest.save_head(generation, _with_changes(head, changes))
@@ -283,11 +289,11 @@ class Index:
     def _changes(self, generation: str | None, head: Head | None) -> Changes:
         """Compare the files with a generation; None: with nothing, so all files are new."""
         read_ns = freshness.now_ns()
-        known = manifest.load_table(generation, manifest.FILES) if generation else {}
+        known = manifest.load_stats(generation) if generation else {}
         found = freshness.stat_files(self._place.root)
         if found == known and head is not None:
-            return Changes((), (), known, {}, head.problems, touched=False)
-        digests = manifest.load_table(generation, manifest.DIGESTS) if generation else {}
+            return Changes((), (), known, {}, head.problems, touched=False, entries={})
+        digests = manifest.load_digests(generation) if generation else {}
         return self._read_changes(known, found, digests, head.problems if head else (), read_ns)
 
     def _read_changes(
@@ -325,8 +331,9 @@ class Index:
             except FrontMatterError as error:
                 broken[path] = Problem(error.message, path, error.line, error.hint or "", "front-matter")
                 gone.append(path)
-        for path in digests.keys() - stats.keys():
-            del digests[path]
+        for path in gone:
+            if path not in stats:
+                digests.pop(path, None)
         reported = tuple(broken[path] for path in sorted(broken))
         return Changes(
             tuple(bullets),
@@ -335,6 +342,7 @@ class Index:
             digests,
             reported,
             touched=stats != known or bool(gone or bullets or reported != problems),
+            entries={path: (stats.get(path), digests.get(path)) for path in (*suspects, *gone)},
         )
 
     def _read(self, path: str) -> bytes | None:
@@ -419,10 +427,11 @@ def _digest(data: bytes) -> bytes:
     return sha256(data).digest()[:16]
 
 
-def _save_tables(generation: str, changes: Changes) -> None:
-    # Stats last: digests that are newer than the stats only make the next check read a file again.
-    manifest.save_table(generation, manifest.DIGESTS, changes.digests)
-    manifest.save_table(generation, manifest.FILES, changes.stats)
+def _save_changes(generation: str, changes: Changes) -> None:
+    """Write the tables anew only when most of them changed, or when the log of changes has grown long."""
+    few = max(LOG_LEAST, len(changes.stats) // LOG_SHARE)
+    if len(changes.entries) > few or not manifest.append_log(generation, changes.entries, few):
+        manifest.save_tables(generation, changes.stats, changes.digests)
 
 
 def _with_changes(head: Head, changes: Changes) -> Head:

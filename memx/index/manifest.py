@@ -5,8 +5,10 @@
     cache_dir/gen-3/head         Head: small, read by every search
     cache_dir/gen-3/files        {path: stat}: read when files are checked
     cache_dir/gen-3/digests      {path: digest}: read when a stat differs
+    cache_dir/gen-3/log          what changed in these two tables since they were written
 
-The last three are marshalled values behind a checksum. A generation is written
+The last four are marshalled values behind a checksum; the log has one a refresh, so
+that a refresh of one file does not write two tables of 100,000. A generation is written
 before its manifest is: after a kill the manifest is older than the index, and
 the same files are merely indexed once more.
 """
@@ -25,13 +27,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from memx.index.freshness import Stat
+
+    Entry = tuple[Stat | None, bytes | None]
+
 MANIFEST_VERSION = 1
 CURRENT = "CURRENT"
 LEXICAL = "lexical"
 
 FILES = "files"
 DIGESTS = "digests"
-"""Tables of the store's files: stat as in PackedBullet, digest the first 16 bytes of the file's SHA-256."""
+LOG = "log"
+"""Tables of the store's files: stat as in PackedBullet, digest the first 16 bytes of the file's SHA-256;
+and the log of what changed in them."""
+
+_FRAME = 8
+"""Bytes before a value of the log: its checksum and its length."""
 
 
 @record
@@ -114,17 +125,80 @@ def save_head(generation: str, head: Head) -> None:
     )
 
 
-def load_table(generation: str, name: str) -> dict[str, Any]:
-    """Read one of the tables FILES and DIGESTS; raises IndexUnavailableError."""
+def load_stats(generation: str) -> dict[str, Stat]:
+    """Return {path: stat} as of the last check; raises IndexUnavailableError."""
+    return _load_table(generation, FILES, 0)
+
+
+def load_digests(generation: str) -> dict[str, bytes]:
+    """Return {path: digest} as of the last check; raises IndexUnavailableError."""
+    return _load_table(generation, DIGESTS, 1)
+
+
+def _load_table(generation: str, name: str, part: int) -> dict[str, Any]:
     table = _load(os.path.join(generation, name))
     if not isinstance(table, dict):
         raise IndexUnavailableError("the index manifest is damaged")
+    for entries in _read_log(generation)[0]:
+        for path, entry in entries.items():
+            if entry[part] is None:
+                table.pop(path, None)
+            else:
+                table[path] = entry[part]
     return table
 
 
-def save_table(generation: str, name: str, table: dict[str, Any]) -> None:
-    """Write one of the tables."""
-    _save(os.path.join(generation, name), table)
+def save_tables(generation: str, stats: dict[str, Stat], digests: dict[str, bytes]) -> None:
+    """Write both tables whole and begin the log anew.
+
+    Stats last: digests that are newer than the stats, or a log that is older than both, only make the
+    next check read a file again.
+    """
+    _save(os.path.join(generation, DIGESTS), digests)
+    _save(os.path.join(generation, FILES), stats)
+    try:
+        os.unlink(os.path.join(generation, LOG))
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise IndexUnavailableError(f"the index cannot be written: {error.strerror}") from error
+
+
+def append_log(generation: str, entries: dict[str, Entry], limit: int) -> bool:
+    """Append what changed in the tables; False when the log would hold more than `limit` entries."""
+    known, end = _read_log(generation)
+    if sum(map(len, known)) + len(entries) > limit:
+        return False
+    data = marshal.dumps(entries)
+    frame = crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
+    path = os.path.join(generation, LOG)
+    try:
+        with open(path, "r+b" if end else "wb") as file:
+            file.seek(end)
+            file.write(frame + data)
+            file.truncate()
+    except OSError as error:
+        raise IndexUnavailableError(f"the index cannot be written: {error.strerror}", path=path) from error
+    return True
+
+
+def _read_log(generation: str) -> tuple[list[dict[str, Entry]], int]:
+    """Return what each refresh appended, and where the log ends: before what a killed one tore."""
+    found: list[dict[str, Entry]] = []
+    end = 0
+    try:
+        with open(os.path.join(generation, LOG), "rb") as file:
+            data = file.read()
+    except OSError:
+        return found, end
+    while end < len(data):
+        check, size = (int.from_bytes(data[i : i + 4], "little") for i in (end, end + 4))
+        body = data[end + _FRAME : end + _FRAME + size]
+        if len(body) != size or crc32(body) != check:
+            break  # without the rest, the files that it names are merely read again
+        found.append(marshal.loads(body))  # noqa: S302 (our own cache, behind a checksum)
+        end += _FRAME + size
+    return found, end
 
 
 def write_file(path: str, data: bytes) -> None:

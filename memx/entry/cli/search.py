@@ -38,15 +38,22 @@ def run(invocation: Invocation, **values: object) -> int:
 
         invocation.print(render(answer.query, answer.hits, form).rstrip("\n"))
     _say(invocation, answer)
-    _refresh_later(invocation.project)
+    _refresh_later(invocation.project, answer)
     return EXIT_OK
 
 
-def _refresh_later(project: Project) -> None:
-    """Have the code verified behind the reader's back, once a commit, so that the next search can mark what drifted."""
+def _refresh_later(project: Project, answer: SearchAnswer) -> None:
+    """Have files checked and code verified behind the reader's back, after the answer is printed.
+
+    Files: when the last full check is older than two seconds. Code: once a commit, so that the next search
+    can mark what drifted.
+    """
+    from memx.app.places import is_writable
     from memx.app.recall import needs_marks
 
-    if project.repository is not None and project.repository.worktree and needs_marks(project):
+    if project.repository is None or not project.repository.worktree:
+        return
+    if needs_marks(project) or (answer.check_due and is_writable(project.cache_dir)):
         from memx.app.hooks import spawn_background
 
         sys.stdout.flush()
