@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import Counter
 from functools import cached_property
 
@@ -64,6 +65,8 @@ class LlmRun:
         self._has_extracted = False
         self._estimate = LlmUse(is_estimate=True)
         self._unavailable = ""
+        # Rules and sanitizer were not made for threads; the calls are what runs side by side.
+        self._lock = threading.RLock()
         self.mode = wanted or project.config.reflector.mode
         if self.is_on and not (self._config.model or self._config.command):
             self.mode = RULES
@@ -235,10 +238,12 @@ class LlmRun:
         return Reflector(config, self._project.sanitizer)
 
     def _scored(self, text: str) -> Reflection:
-        return self._scorer.text(text, "session")
+        with self._lock:
+            return self._scorer.text(text, "session")
 
     def _sanitize(self, text: str) -> str:
-        return self._project.sanitizer.sanitize(text).text
+        with self._lock:
+            return self._project.sanitizer.sanitize(text).text
 
     def _expect(self, prompt: Prompt) -> None:
         from memx.reflector.llm.tokens import expected_answer, prompt_tokens
