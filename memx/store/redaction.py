@@ -43,7 +43,18 @@ if TYPE_CHECKING:
             """Return the secrets in a text."""
 
 
-_REDACTED = ("text", "title", "source", "author", "lang", "tags", "tools", "entities", "anchors", "disputed_because")
+_REDACTED = (
+    "text",
+    "title",
+    "source",
+    "author",
+    "lang",
+    "tags",
+    "tools",
+    "entities",
+    "anchors",
+    "disputed_because",
+)
 
 
 def redact_value(value: Any, sanitizer: Sanitizer) -> Any:

@@ -32,7 +32,8 @@ def run(invocation: Invocation, **values: object) -> int:
         document.pop("version", None)
         invocation.document(document)
     elif form == "text":
-        _print_text(invocation, answer, explains=bool(values["explain"]))
+        is_tight = request.token_budget is not None
+        _print_text(invocation, answer, explains=bool(values["explain"]), is_tight=is_tight)
     else:
         from memx.generator.render import render
 
@@ -83,12 +84,12 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _print_text(invocation: Invocation, answer: SearchAnswer, *, explains: bool) -> None:
+def _print_text(invocation: Invocation, answer: SearchAnswer, *, explains: bool, is_tight: bool) -> None:
     for hit in answer.hits:
         for line in _hit_lines(invocation, hit, explains=explains):
             invocation.print(line)
     if not answer.hits:
-        invocation.notice("no bullet is about that")
+        invocation.notice("no bullet is about that" + (", or none fits the budget" if is_tight else ""))
 
 
 def _hit_lines(invocation: Invocation, hit: Hit, *, explains: bool) -> Iterator[str]:
