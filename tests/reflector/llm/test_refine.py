@@ -194,7 +194,7 @@ def test_dead_server_is_asked_three_times_a_run() -> None:
     [
         ({"max_calls_per_run": 2}, Spent(), 2),
         ({"max_calls_per_day": 5}, Spent(calls=4), 1),
-        ({"max_tokens_per_run": 300}, Spent(), 1),
+        ({"max_tokens_per_run": 250}, Spent(), 1),
         ({"max_tokens_per_day": 1000}, Spent(tokens=990), 0),
         ({"max_calls_per_run": 0}, Spent(), 0),
     ],
