@@ -3,8 +3,8 @@
     python benchmarks/speed.py [SIZE ...] [--runs N] [--keep FOLDER]
 
 Each store is a real git repository with realistic bullets: sentences of
-../shared/eval mixed with a seed. Cold figures are whole processes, median of N,
-wall and CPU milliseconds; ratios are to benchmarks/floor.py in the same run.
+../shared/eval mixed with a seed. Cold figures are whole processes that take turns,
+the least of N, wall and CPU milliseconds; ratios are to benchmarks/floor.py in the same run.
 PYTHONDONTWRITEBYTECODE must not be set for them to mean anything, so it is removed.
 """
 
@@ -100,17 +100,25 @@ def make_repository(folder, count):
     return paths
 
 
-def measure(command, folder, runs):
-    """Return (wall, CPU) medians in ms of a whole process."""
-    walls, cpus = [], []
-    for _ in range(runs):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        started = time.perf_counter()
-        subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
-        walls.append(1000 * (time.perf_counter() - started))
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpus.append(1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
-    return statistics.median(walls), statistics.median(cpus)
+def once(command, folder):
+    """Return (wall, CPU) in ms of one whole process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    started = time.perf_counter()
+    subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
+    wall = 1000 * (time.perf_counter() - started)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def measure_paired(commands, folder, runs):
+    """Return {label: (wall, CPU)} minima in ms; the commands take turns, so that a busy machine slows all alike."""
+    found = {label: [] for label in commands}
+    for number in range(runs + 1):
+        for label, command in commands.items():
+            figures = once(command, folder)
+            if number:  # the first round only warms the caches
+                found[label].append(figures)
+    return {label: tuple(map(min, zip(*rows, strict=True))) for label, rows in found.items()}
 
 
 def report(label, figures, floor=None):
@@ -132,10 +140,11 @@ def open_index(folder):
 
 
 def timed(label, action):
-    """Run something once and print its wall time."""
-    started = time.perf_counter()
+    """Run something once and print its wall time and the CPU of this process."""
+    started, spent = time.perf_counter(), time.process_time()
     action()
-    print(f"  {label:44}{1000 * (time.perf_counter() - started):9.1f}", flush=True)
+    wall, cpu = time.perf_counter() - started, time.process_time() - spent
+    print(f"  {label:44}{1000 * wall:9.1f}{1000 * cpu:9.1f}", flush=True)
 
 
 def floor_command(folder):
@@ -152,21 +161,28 @@ def floor_command(folder):
 def cold(folder, runs):
     """Print the cold searches against the floor and against grep."""
     print(f"  {'':44}{'wall ms':>9}{'CPU ms':>9}{'x wall':>8}{'x CPU':>8}")
-    report("python -c pass", measure([sys.executable, "-c", "pass"], folder, runs))
     bare = floor_command(folder)
-    floors = [measure([*bare, query.split()[0]], folder, runs) for query in QUERIES]
-    floor = (statistics.median(f[0] for f in floors), statistics.median(f[1] for f in floors))
-    report("floor (tantivy + simsimd + mmap)", floor)
     # The console script of an installed memx; `python -m` would load runpy as well.
-    start = "import sys; from memx.entry.cli.main import run; run()"
+    search_for = [sys.executable, "-c", "from memx.entry.cli.main import run; run()", "search", "--no-recall"]
+    commands = {"python -c pass": [sys.executable, "-c", "pass"]}
     for query in QUERIES:
-        command = [sys.executable, "-c", start, "search", "--no-recall", query]
-        report(f"memx search {query!r}", measure(command, folder, runs), floor)
-    command = [sys.executable, "-c", start, "search", "--no-recall", "--fresh", QUERIES[1]]
-    report("memx search --fresh", measure(command, folder, max(3, runs // 3)), floor)
-    report("git grep -l", measure(["git", "grep", "-l", "-F", "docker"], folder, runs), floor)
+        commands[f"floor {query.split()[0]!r}"] = [*bare, query.split()[0]]
+        commands[f"memx search {query!r}"] = [*search_for, query]
+    found = measure_paired(commands, folder, runs)
+    floors = [found[f"floor {query.split()[0]!r}"] for query in QUERIES]
+    floor = tuple(statistics.mean(f[i] for f in floors) for i in (0, 1))
+    report("python -c pass", found["python -c pass"], floor)
+    report("floor (tantivy + simsimd + mmap)", floor, floor)
+    for query in QUERIES:
+        report(f"memx search {query!r}", found[f"memx search {query!r}"], floor)
+    others = {
+        "memx search --fresh": [*search_for, "--fresh", QUERIES[1]],
+        "git grep -l": ["git", "grep", "-l", "-F", "docker"],
+    }
     if shutil.which("rg"):
-        report("rg -l", measure(["rg", "-l", "-F", "docker", "."], folder, runs), floor)
+        others["rg -l"] = ["rg", "-l", "-F", "docker", "."]
+    for label, figures in measure_paired(others, folder, max(3, runs // 3)).items():
+        report(label, figures, floor)
 
 
 def peak_memory(folder):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from memx.app.search import SearchStore
     from memx.config import Config
-    from memx.generator.generator import Engines, Scored
+    from memx.generator.generator import Engines, Generator, Scored
     from memx.generator.scopes import Viewer
     from memx.index.packed import PackedBullet
     from memx.model import Hit
@@ -59,7 +59,7 @@ def why_not(
     if identifier in {hit.id for hit in answer.hits}:
         return WhyNot(searching.hit(scored, snapshots), _rank(searching, request, identifier), ())
     if not reasons:
-        reasons = _outranked(scored, generator.least, searching, request, config)
+        reasons = _outranked(scored, generator, searching, request, config)
     return WhyNot(searching.hit(scored, snapshots), _rank(searching, request, identifier), tuple(reasons))
 
 
@@ -74,10 +74,11 @@ def _excluded(bullet: PackedBullet, request: SearchRequest, viewer: Viewer) -> l
 
 
 def _outranked(
-    scored: Scored, least: float, searching: Searching, request: SearchRequest, config: Config
+    scored: Scored, generator: Generator, searching: Searching, request: SearchRequest, config: Config
 ) -> list[str]:
-    if scored.blended < least:
-        return [f"its blended score {scored.blended:.3f} is below {least}: it is not about that"]
+    evidence = generator.evidence(scored)
+    if evidence < generator.least:
+        return [f"the evidence {evidence:.3f} is below {generator.least}: it is not about that"]
     limit = request.max_results or config.generator.max_results
     rank = _rank(searching, request, scored.bullet.id)
     if rank is None:

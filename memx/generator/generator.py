@@ -33,10 +33,18 @@ if TYPE_CHECKING:
 CANDIDATES = 40
 """How many bullets are taken by words, and as many by meaning, before they are scored."""
 
-MIN_RELEVANCE = 0.03
+MIN_RELEVANCE = 0.07
 MIN_RELEVANCE_OF_WORDS = 0.05
-"""A blended score below this is a coincidence, not an answer; the second one holds without L4. It is low because
-a query in another language than the bullet may score 0.03 and still be right; small stores stay silent below it."""
+"""A hit whose evidence is below this is a coincidence, not an answer; the second one holds without L4.
+
+Measured (benchmarks/unrelated.py): a higher one loses queries in another language than the bullet, a lower one lets
+a small store answer what it knows nothing of. It depends on query and bullet alone, so that a bullet never appears
+or disappears because of another one's score.
+"""
+
+SURE_L1, SURE_L2 = 0.5, 2.5
+"""Words are evidence when one is there as it was asked (L1), or a quarter of the query is there in some form (L2):
+below both, one word merely resembles another, as `whales` does `while`."""
 
 VERBATIM_SEMANTIC = 0.5
 """Semantic score that the calibration gives to a text on the same topic. A bullet that holds the whole query
@@ -120,7 +128,7 @@ class Generator:
         query = make_query(text, self._analyser, self._count, self._size(), path=path)
         scored = self.score(query, self._candidates(query))
         relevant = sorted(
-            (s for s in scored if s.blended >= self.least), key=lambda s: (-s.relevance, s.bullet.id)
+            (s for s in scored if self.evidence(s) >= self.least), key=lambda s: (-s.relevance, s.bullet.id)
         )
         pool = cut(relevant, limit)
         pool.sort(key=lambda s: (-s.score, -s.relevance, s.bullet.id, s.bullet.path))
@@ -128,8 +136,17 @@ class Generator:
 
     @property
     def least(self) -> float:
-        """The blended score that a hit needs."""
+        """The evidence that a hit needs."""
         return MIN_RELEVANCE_OF_WORDS if "l4" in self._absent() else MIN_RELEVANCE
+
+    def evidence(self, scored: Scored) -> float:
+        """Return the blended score without words that only resemble the query's."""
+        if scored.l1 >= SURE_L1 or scored.l2 >= SURE_L2 or scored.l3 > 0:
+            return scored.blended
+        absent = self._absent()
+        if "l4" in absent:
+            return scored.blended
+        return scored.semantic * fusion.weights(self._config, frozenset(absent))[1]
 
     @property
     def degraded(self) -> tuple[str, ...]:

@@ -154,3 +154,29 @@ def test_ranking_is_deterministic(corpus: type[Corpus]) -> None:
 def test_unrelated_query_finds_nothing(corpus: type[Corpus]) -> None:
     """No shared word and no meaning is no hit."""
     assert corpus(*TEXTS).ids("sourdough bread") == []
+
+
+class Distant(Constant):
+    """A semantic layer that sees hardly any relation."""
+
+    def score(self, _bullet: object) -> float:
+        """Return what unrelated texts score by chance."""
+        return 0.15
+
+
+@pytest.mark.parametrize(
+    ("query", "is_answered"),
+    [
+        ("how do whales sleep under arctic ice", False),  # whales ~ while
+        ("while", True),
+        ("whlie workers wait", True),
+    ],
+)
+def test_word_that_only_resembles_is_no_answer(
+    corpus: type[Corpus], query: str, *, is_answered: bool
+) -> None:
+    """One slip-like word in a question about something else is a coincidence; a misspelt query is not."""
+    found = corpus("connections block while all workers wait for the schema lock", "kafka offsets lag")
+    plain = default_engines()
+    engines = Engines(plain.exact, plain.fuzzy, plain.metadata, Distant())  # type: ignore[arg-type]
+    assert bool(found.generator(engines).rank(query).hits) == is_answered
