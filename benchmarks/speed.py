@@ -180,7 +180,7 @@ def cold(folder, runs):
         "git grep -l": ["git", "grep", "-l", "-F", "docker"],
     }
     if shutil.which("rg"):
-        others["rg -l"] = ["rg", "-l", "-F", "docker", "."]
+        others["rg -l"] = ["rg", "-l", "-F", "docker", ".memx"]
     for label, figures in measure_paired(others, folder, max(3, runs // 3)).items():
         report(label, figures, floor)
 

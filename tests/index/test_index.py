@@ -370,3 +370,41 @@ def test_search_loads_no_heavy_module(store: IndexedStore, tmp_path: Path) -> No
     assert hits == "1"
     assert not forbidden & set(modules)
     assert {"tantivy", "simsimd"} <= set(modules)
+
+
+def test_refresh_of_one_file_writes_no_table_of_all(store: IndexedStore) -> None:
+    """What changed is appended to a log; the tables stay as the rebuild wrote them, until the log is long."""
+    for number in range(60):
+        store.write(f"a{number}", "alpha")
+    store.index().rebuild()
+    folder = generation(store)
+    before = (os.stat(f"{folder}/files").st_mtime_ns, os.stat(f"{folder}/digests").st_mtime_ns)
+    time.sleep(0.05)
+    store.index().refresh()  # all of them had been read while they were young
+    store.write("a1", "beta")
+    store.path("a2").unlink()
+    store.index().refresh()
+    store.index().refresh()
+    assert store.find("beta") == ["a1"]
+    assert len(store.find("alpha")) == 58
+    assert os.path.getsize(f"{folder}/log") > 0
+    assert manifest.load_stats(folder).keys() == manifest.load_digests(folder).keys()
+    assert "bullets/general/a2.md" not in manifest.load_stats(folder)
+    assert before[0] <= os.stat(f"{folder}/files").st_mtime_ns
+
+
+def test_log_that_a_kill_tore_is_cut_and_continued(store: IndexedStore) -> None:
+    """The files named in the torn part are read again; what is appended later is not lost behind it."""
+    store.write("a", "alpha")
+    store.write("b", "beta")
+    store.index().rebuild()
+    folder = generation(store)
+    entry: manifest.Entry = ((1, 2, 3, 4), b"digest")
+    assert manifest.append_log(folder, {"bullets/general/a.md": entry}, 10)
+    with open(f"{folder}/log", "ab") as file:
+        file.write(b"\x00\x01\x02\x03\xff\x00\x00\x00half")
+    assert manifest.load_stats(folder)["bullets/general/a.md"] == entry[0]
+    assert manifest.append_log(folder, {"bullets/general/b.md": (None, None)}, 10)
+    assert manifest.load_stats(folder).keys() == {"bullets/general/a.md"}
+    assert store.find("beta") == ["b"]
+    assert not manifest.append_log(folder, {"bullets/general/b.md": entry}, 2)
