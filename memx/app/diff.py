@@ -236,9 +236,12 @@ def _live_of(files: Mapping[str, bytes]) -> dict[str, StoredBullet]:
 
 def _other_side(project: Project, repository: Repository, sides: Sides) -> dict[str, StoredBullet]:
     """Return the bullets that the other side has added or rewritten since the two went apart."""
-    if not sides.other:
-        return {}
-    found = read_differences(project, repository, sides.base, sides.other)
+    return find_rewritten(project, repository, sides.base, sides.other) if sides.other else {}
+
+
+def find_rewritten(project: Project, repository: Repository, base: str, head: str) -> dict[str, StoredBullet]:
+    """Return the live bullets of a commit whose text is not what it was at the base."""
+    found = read_differences(project, repository, base, head)
     return {
         identifier: version.stored
         for identifier, version in found.after.items()

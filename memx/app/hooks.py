@@ -86,6 +86,9 @@ def post_commit(repository: Repository, environ: Mapping[str, str]) -> None:
         if project.config.hooks.distill_on_merge and any(len(c.parents) > 1 for c in commits):
             # A merge that stopped at a conflict ends with a commit: git runs no post-merge after it.
             _catch_up(project, repository, environ, _commits_between(repository, "HEAD^1"))
+        for commit in commits:
+            if len(commit.parents) > 1:
+                spawn_background(repository, environ, "refresh", *commit.parents[:2])
     if project.config.hooks.distill_sessions:
         spawn_background(repository, environ, "sessions")
 
@@ -105,7 +108,8 @@ def post_merge(repository: Repository, environ: Mapping[str, str], is_squash: st
         squashed = is_squash == "1"
         brought = _squashed(repository) if squashed else _commits_between(repository, "ORIG_HEAD")
         _catch_up(project, repository, environ, brought)
-    spawn_background(repository, environ, "refresh")
+    head = read_head(repository).commit
+    spawn_background(repository, environ, "refresh", *([f"{head}^1", f"{head}^2"] if head else ()))
 
 
 def post_rewrite(repository: Repository, environ: Mapping[str, str], command: str, rewritten: bytes) -> None:
@@ -122,11 +126,12 @@ def post_rewrite(repository: Repository, environ: Mapping[str, str], command: st
     replayed = _replayed(project, repository, pairs)
     _remember(project, replayed)
     _catch_up(project, repository, environ, [sha for sha in commits if sha not in replayed])
-    spawn_background(repository, environ, "refresh")
+    sides = [_commit_of(repository, start), read_head(repository).commit] if start else []
+    spawn_background(repository, environ, "refresh", *(sides if all(sides) else ()))
 
 
 def background(repository: Repository, environ: Mapping[str, str], arguments: Sequence[str]) -> None:
-    """Do the detached work: `refresh`, `sessions`, or `distil` and the hashes of commits."""
+    """Do the detached work: `refresh` and the sides of a merge, `sessions`, or `distil` and the hashes of commits."""
     project = _project(repository, environ, "background")
     if arguments[:1] == ["distil"]:
         _distil(project, arguments[1:])
@@ -134,6 +139,10 @@ def background(repository: Repository, environ: Mapping[str, str], arguments: Se
         _distil_sessions(project)
     elif arguments[:1] == ["refresh"]:
         refresh(project)
+        if len(arguments) == 3:  # noqa: PLR2004 (the word and two sides)
+            from memx.app.merge_check import check_merge
+
+            check_merge(project, arguments[1], arguments[2])
 
 
 def _distil_sessions(project: Project) -> None:
@@ -326,6 +335,17 @@ def _start_of_rebase(repository: Repository) -> str:
             return stream.read(64).strip()
     except (OSError, UnicodeError):
         return "ORIG_HEAD"  # `rebase --apply` keeps it there alone
+
+
+def _commit_of(repository: Repository, revision: str) -> str:
+    """Return the hash of a revision, '' when there is none: ORIG_HEAD will soon mean another one."""
+    from memx.errors import GitError
+    from memx.repo.history import resolve_commit
+
+    try:
+        return resolve_commit(repository, revision)
+    except GitError:
+        return ""
 
 
 def _replayed(project: Project, repository: Repository, pairs: Sequence[Sequence[str]]) -> set[str]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from memx.app.conflicts import Conflict
+    from memx.app.merge_check import MergeNote
     from memx.app.resolve import Mended, Resolved
     from memx.entry.cli.invocation import Invocation
     from memx.model import Span
@@ -30,6 +31,7 @@ q - quit"""
 def run_conflicts(invocation: Invocation, *, all_: bool, marked: bool) -> int:
     """List the bullets that contradict each other; exit 1 when there are some."""
     from memx.app.conflicts import SURVEY_LIMIT, find_conflicts
+    from memx.app.merge_check import merge_notes
     from memx.entry.cli.progress import Progress
 
     if all_ and marked:
@@ -39,15 +41,44 @@ def run_conflicts(invocation: Invocation, *, all_: bool, marked: bool) -> int:
         conflicts, problems, is_surveyed = find_conflicts(
             invocation.project, everywhere=everywhere, report=progress.report
         )
-    document = {"conflicts": [_document(conflict) for conflict in conflicts], "compared": is_surveyed}
+    listed = {frozenset((conflict.a.bullet.id, conflict.b.bullet.id)) for conflict in conflicts}
+    notes = [
+        note
+        for note in merge_notes(invocation.project)
+        if frozenset((note.a.bullet.id, note.b.bullet.id)) not in listed
+    ]
+    document = {
+        "conflicts": [_document(conflict) for conflict in conflicts],
+        "compared": is_surveyed,
+        "merged": [_note_document(note) for note in notes],
+    }
     lines = (line for conflict in conflicts for line in _lines(invocation, conflict))
-    invocation.emit(document, lines)
+    invocation.emit(document, (*lines, *(line for note in notes for line in _note_lines(note))))
     invocation.problems(problems)
     if not is_surveyed and not marked:
         invocation.notice(
             f"only marked pairs: the store has over {SURVEY_LIMIT} bullets; --all compares them"
         )
-    return EXIT_EXPECTED if conflicts else EXIT_OK
+    is_contrary = conflicts or any(note.kind == "contradiction" for note in notes)
+    return EXIT_EXPECTED if is_contrary else EXIT_OK
+
+
+def _note_document(note: MergeNote) -> dict[str, str]:
+    a, b = note.a.bullet, note.b.bullet
+    return {
+        "kind": note.kind,
+        "a": a.id,
+        "b": b.id,
+        "message": note.message,
+        "text_a": a.text,
+        "text_b": b.text,
+    }
+
+
+def _note_lines(note: MergeNote) -> Iterator[str]:
+    yield f"{note.a.bullet.id} {note.b.bullet.id}  {note.kind}, brought together by a merge"
+    for name, stored in (("a", note.a), ("b", note.b)):
+        yield f"  {name}: {show_controls(' '.join(stored.bullet.text.split()))}"
 
 
 def _document(conflict: Conflict) -> dict[str, object]:

@@ -29,6 +29,7 @@ def run_inbox(invocation: Invocation, *, max_results: int | None) -> int:
     """List the candidates, the most instructive first."""
     from memx.app.documents import bullet_document, candidate_document
     from memx.app.feedback import disputed
+    from memx.app.merge_check import merge_notes, summary
     from memx.app.review import waiting
 
     candidates = waiting(invocation.project)[:max_results]
@@ -40,6 +41,9 @@ def run_inbox(invocation: Invocation, *, max_results: int | None) -> int:
     invocation.emit(document, (*_lines(invocation, candidates), *map(_dispute_line, disputes)))
     if (candidates or disputes) and not invocation.json:
         invocation.notice("memx review walks through them")
+    told = "" if invocation.json else summary(merge_notes(invocation.project))
+    if told:
+        invocation.notice(told)
     return EXIT_OK
 
 
