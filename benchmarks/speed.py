@@ -27,6 +27,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, ROOT)
 
+from memx.app.index import on_all_cores
 from memx.app.search import SearchRequest, SearchStore, search
 from memx.config import Config, EmbeddingConfig
 from memx.generator.scopes import Viewer
@@ -136,7 +137,7 @@ def open_index(folder):
     place = IndexPlace(
         os.path.join(folder, ".memx"), os.path.join(git_dir, "memx", "cache"), "project", files
     )
-    return Index(place, vectors)
+    return Index(place, vectors, spread=on_all_cores)
 
 
 def timed(label, action):

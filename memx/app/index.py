@@ -12,6 +12,9 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
     from memx.app.project import Project
     from memx.model import Problem
 
@@ -54,7 +57,20 @@ def open_index(project: Project) -> tuple[Index, str]:
     except ModelUnavailableError as error:
         vectors, problem = None, str(error)
     parse = getattr(project, "parse_bullet", None)
-    return Index(index_place(project), vectors, parse=parse, created_of=project.created_of), problem
+    index = Index(
+        index_place(project), vectors, parse=parse, created_of=project.created_of, spread=on_all_cores
+    )
+    return index, problem
+
+
+def on_all_cores(function: Callable[..., Any], batches: Sequence[Any], *more: Any) -> Iterable[Any]:
+    """Map a function on batches with a process a core; on one core without any."""
+    cores = os.cpu_count() or 1
+    if cores == 1:
+        return (function(batch, *more) for batch in batches)
+    from memx.app.cores import map_on_cores
+
+    return map_on_cores(function, batches, *more, cores=cores)
 
 
 def refresh_index(project: Project, *, rebuild: bool = False) -> Refreshed:

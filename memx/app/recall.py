@@ -38,8 +38,9 @@ def recall(project: Project, request: SearchRequest, *, is_counted: bool = True)
     opened, vector_problem, failures = _open(project, places, fresh=request.fresh)
     scopes = {scope for store in opened if store.snapshot is not None for scope in store.snapshot.scopes}
     marks = read_marks(project)
+    path = path_in_repository(project, request.path) if request.path else ""
     answer = search(
-        replace(request, path=path_in_repository(project, request.path)) if request.path else request,
+        replace(request, path=path, fresh=False),  # the snapshots are fresh already: no file is checked twice
         opened,
         config=project.config,
         now=project.now,

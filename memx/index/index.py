@@ -18,7 +18,7 @@ from memx.index.analysis import Analyser, piece_of_plural
 from memx.index.freshness import STAT_ALL_LIMIT
 from memx.index.linear import LinearIndex
 from memx.index.manifest import Head
-from memx.index.packed import pack
+from memx.index.packed import load, pack
 from memx.index.snapshot import Snapshot
 from memx.model import Problem, StoredBullet
 from memx.record import record, replace
@@ -40,6 +40,9 @@ OVERLAY_LIMIT = 500
 """More changed files than this are indexed in memory rather than scanned."""
 
 FULL_CHECK_SECONDS = 2.0
+
+SPREAD_ABOVE, BATCH = 5_000, 500
+"""More files than this are read by several processes, so many at a time."""
 
 LOG_LEAST, LOG_SHARE = 50, 20
 """Changes are appended to a log until it holds a twentieth of the store's files (at least so many)."""
@@ -102,17 +105,20 @@ class Index:
         *,
         parse: Callable[..., Bullet] | None = None,
         created_of: Callable[[str], float | None] | None = None,
+        spread: Callable[..., Iterable[Any]] | None = None,
     ) -> None:
         """Remember the place; nothing is opened yet.
 
         `parse` reads a file's bytes (default: the store's codec); `created_of`
         dates a file that has no `created` of its own. Without `vectors` there
-        is no dense side.
+        is no dense side. `spread(function, batches, *more)` maps on several
+        processes; without it a large rebuild uses one.
         """
         self._place = place
         self.vectors = vectors
         self._created_of = created_of
         self._parse = parse
+        self._spread = spread
         self._analyser: Analyser | None = None
 
     # Reading
@@ -304,10 +310,17 @@ class Index:
         problems: tuple[Problem, ...],
         read_ns: int,
     ) -> Changes:
+        from memx.index.bulk import digest_of, front_matter_problem
+
         suspects, gone = freshness.difference(known, found)
         broken = {problem.path: problem for problem in problems if problem.path in found}
         bullets: list[PackedBullet] = []
         stats = dict(found)
+        if not known and self._spread is not None and self._parse is None and len(suspects) > SPREAD_ABOVE:
+            try:
+                return self._spread_changes(self._spread, found, read_ns)
+            except (OSError, RuntimeError):
+                pass  # no processes to be had, or one was killed: alone then
         for path in suspects:
             misnamed = name_problem(path)
             if misnamed is not None:
@@ -321,7 +334,7 @@ class Index:
                 stats.pop(path)
                 continue
             stats[path] = freshness.proven(found[path], read_ns)
-            digest = _digest(data)
+            digest = digest_of(data)
             if digests.get(path) == digest:
                 continue
             digests[path] = digest
@@ -329,7 +342,7 @@ class Index:
             try:
                 bullets.append(self._pack(path, data, found[path]))
             except FrontMatterError as error:
-                broken[path] = Problem(error.message, path, error.line, error.hint or "", "front-matter")
+                broken[path] = front_matter_problem(error, path)
                 gone.append(path)
         for path in gone:
             if path not in stats:
@@ -344,6 +357,35 @@ class Index:
             touched=stats != known or bool(gone or bullets or reported != problems),
             entries={path: (stats.get(path), digests.get(path)) for path in (*suspects, *gone)},
         )
+
+    def _spread_changes(
+        self, spread: Callable[..., Iterable[Any]], found: dict[str, Stat], read_ns: int
+    ) -> Changes:
+        """Read, parse and analyse all files in several processes: what a rebuild of a large store spends most on."""
+        from memx.index.bulk import pack_files
+
+        broken = {path: problem for path in found if (problem := name_problem(path)) is not None}
+        files = [(path, found[path]) for path in sorted(found) if path not in broken]
+        batches = [files[at : at + BATCH] for at in range(0, len(files), BATCH)]
+        bullets: list[PackedBullet] = []
+        stats: dict[str, Stat] = {}
+        digests: dict[str, bytes] = {}
+        for results in spread(pack_files, batches, self._place.root, self._place.store):
+            for path, digest, data, problem in results:
+                if digest is None:
+                    continue  # removed while we looked
+                stats[path], digests[path] = freshness.proven(found[path], read_ns), digest
+                if data is not None:
+                    bullets.append(self._dated(load(data)))
+                else:
+                    broken[path] = problem
+        reported = tuple(broken[path] for path in sorted(broken))
+        return Changes(tuple(bullets), (), stats, digests, reported, touched=True, entries={})
+
+    def _dated(self, packed: PackedBullet) -> PackedBullet:
+        if packed.created is not None or self._created_of is None:
+            return packed
+        return replace(packed, created=self._created_of(packed.path))
 
     def _read(self, path: str) -> bytes | None:
         try:
@@ -418,13 +460,6 @@ def _why_not_tantivy() -> str:
     except IndexUnavailableError as error:
         return f"index: {error.message}"
     return ""
-
-
-def _digest(data: bytes) -> bytes:
-    """Return the digest of a file's content."""
-    from memx.digest import sha256
-
-    return sha256(data).digest()[:16]
 
 
 def _save_changes(generation: str, changes: Changes) -> None:

@@ -408,3 +408,47 @@ def test_log_that_a_kill_tore_is_cut_and_continued(store: IndexedStore) -> None:
     assert manifest.load_stats(folder).keys() == {"bullets/general/a.md"}
     assert store.find("beta") == ["b"]
     assert not manifest.append_log(folder, {"bullets/general/b.md": entry}, 2)
+
+
+def test_rebuild_in_processes_is_the_same(store: IndexedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store read in batches holds the same bullets, dates and problems as one that is read alone."""
+    monkeypatch.setattr(index_module, "SPREAD_ABOVE", 2)
+    monkeypatch.setattr(index_module, "BATCH", 2)
+    for number in range(5):
+        store.write(f"a{number}", f"alpha {number}")
+    store.path("bad").write_text("---\nid: [\n---\n")
+    alone = store.index()
+    alone.rebuild()
+    expected = sorted(alone.snapshot().everything(), key=lambda bullet: bullet.path)
+    place = IndexPlace(str(store.root), str(store.cache))
+    dated = Index(place, created_of=lambda _path: 5.0)
+    dated.rebuild()
+    calls = []
+
+    def spread(function, batches, *more):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN202
+        calls.append(len(batches))
+        return [function(batch, *more) for batch in batches]
+
+    together = Index(place, created_of=lambda _path: 5.0, spread=spread)
+    outcome = together.rebuild()
+    assert calls == [3]
+    assert outcome is not None
+    assert [problem.path for problem in outcome.problems] == ["bullets/general/bad.md"]
+    found = sorted(together.snapshot().everything(), key=lambda bullet: bullet.path)
+    assert [(b.path, b.exact, b.stat) for b in found] == [(b.path, b.exact, b.stat) for b in expected]
+    assert {bullet.created for bullet in found} == {5.0}
+
+
+def test_rebuild_goes_on_alone_when_no_process_can_be_started(
+    store: IndexedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that is out of processes still gets its index."""
+    monkeypatch.setattr(index_module, "SPREAD_ABOVE", 0)
+    store.write("a", "alpha")
+
+    def spread(*_values: object) -> list[object]:
+        raise OSError("no more processes")
+
+    index = Index(IndexPlace(str(store.root), str(store.cache)), spread=spread)
+    index.rebuild()
+    assert store.find("alpha", index) == ["a"]
