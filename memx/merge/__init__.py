@@ -102,7 +102,10 @@ def _newline_of(text: str) -> str:
 def _merge_documents(sides: Sides, labels: tuple[str, str, str], marker_size: int) -> tuple[str, bool] | None:
     """Return the merged text and whether it is clean; None when the front matter would not parse."""
     blocks = [_Block(document) for document in sides]
-    block, disputed = _merge_blocks(blocks[0], blocks[1], blocks[2])
+    stranger = _find_stranger(sides)
+    block, disputed = (
+        _merge_blocks(blocks[0], blocks[1], blocks[2]) if stranger is None else (stranger.parts.block, [])
+    )
     body, clean = _merge_body(
         sides[0].body, sides[1].body, sides[2].body, disputed, labels, marker_size, "\n"
     )
@@ -120,6 +123,19 @@ def _merge_documents(sides: Sides, labels: tuple[str, str, str], marker_size: in
             return None
         return f"{mark}{parts.opening}{block}{parts.closing}{body}", clean
     return mark + body, clean
+
+
+def _find_stranger(sides: Sides) -> Document | None:
+    """Return the side that is another bullet than the base and the other side, None when all are one.
+
+    Where a bullet was removed and a similar one added, git takes the new file for the old one renamed;
+    what the other side changed in the fields of the old one is nothing to the new one.
+    """
+    fields = [document.get("id") for document in sides]
+    base, ours, theirs = (None if field is None else field.value for field in fields)
+    if not base or not ours or not theirs or ours == theirs or base not in (ours, theirs):
+        return None
+    return sides[1] if base == theirs else sides[2]
 
 
 def _check(parts: Parts, disputed: list[tuple[str, str]]) -> None:

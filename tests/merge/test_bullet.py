@@ -201,3 +201,25 @@ def test_any_bytes_merge(base: bytes, ours: bytes, theirs: bytes) -> None:
     one, other = merge_bullets(base, ours, theirs), merge_bullets(base, theirs, ours)
     assert one.clean == other.clean
     assert not one.clean or one.data == other.data
+
+
+def test_other_bullet_taken_for_a_rename_keeps_its_fields() -> None:
+    """Git takes a removed bullet and a similar new one for a rename: the old one's tags are nothing to the new one."""
+    base = bullet(tags=("alpha",), recall_count=3)
+    changed = bullet(tags=("alpha", "beta"), recall_count=9)
+    other = bullet(tags=("delta",), recall_count=0, body="Another text.\n").replace(
+        b"k3v9q2m7xa", b"yg1q772wwb"
+    )
+    for ours, theirs in ((other, changed), (changed, other)):
+        outcome = merge_bullets(base, ours, theirs)
+        assert (outcome.data, outcome.clean) == (other, True)
+
+
+def test_other_bullet_and_a_rewritten_text_are_a_conflict_with_both() -> None:
+    """What the other side made of the removed bullet's text stands between markers, below the new one's fields."""
+    base, changed = bullet(), bullet(tags=("beta",), body="Rewritten.\n")
+    other = bullet(tags=("delta",), body="Another text.\n").replace(b"k3v9q2m7xa", b"yg1q772wwb")
+    outcome = merge_bullets(base, changed, other)
+    assert not outcome.clean
+    assert outcome.data.startswith(other.removesuffix(b"Another text.\n"))
+    assert outcome.data.endswith(b"<<<<<<< ours\nRewritten.\n=======\nAnother text.\n>>>>>>> theirs\n")
