@@ -1,10 +1,10 @@
 #!/bin/sh
 # memx hook: written by `memx hooks install`, taken away by `memx hooks uninstall`.
 # A hook that was here before runs first and its refusal counts; memx itself never stops git.
-hook='@HOOK@' root='@ROOT@' git_dir=${GIT_DIR:-.git}
+hook='@HOOK@' root='@ROOT@' git_dir=${GIT_DIR:-.git} input=
 python='@PYTHON@'
 legacy="${0%/*}/$hook.memx-legacy"
-input=$([ "$hook" != post-rewrite ] || cat)
+if [ "$hook" = post-rewrite ]; then input=$(cat); fi # a subshell costs as much as all the rest here
 if [ -x "$legacy" ]; then
   if [ -n "$input" ]; then printf '%s\n' "$input" | "$legacy" "$@"; else "$legacy" "$@"; fi || exit $?
 fi
