@@ -53,7 +53,7 @@ _LEAD_LENGTH = 40
 _SELF: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     ((" commit", " patch", " pr", " pull request", " change", " mr", " fix", " diff"), pattern(
         r"\b(?:this|the) (?:commit|patch|pr|pull request|change|mr|fix|diff)\s+(?:also\s+"
-        r"|now\s+)?(?=[a-z]+s\b)", re.IGNORECASE), ""),
+        r"|now\s+)?(?=(?!(?:is|was|has|does|always|as|needs)\b)[a-z]+s\b)", re.IGNORECASE), ""),
     ((" this ",), pattern(
         r"\b(?:in|with|by|after|before) this (?:commit|patch|pr|pull request|change|fix),?\s*", re.IGNORECASE), ""),
     (("mind", "note", "remember"), pattern(

@@ -40,7 +40,11 @@ VALUE_TOKEN = pattern(
     r"(?<![\w#.])\d+(?:\.\d+)*(?:\s?(?:ms|s|MB|GB|KB|kB|%|seconds?|minutes?|bytes?|秒|分|条|次))?(?![\w.])"
 )
 _CONVENTIONAL = pattern(r"^(?P<type>[A-Za-z]+)(?:\((?P<scope>[^)]*)\))?!?:\s*(?P<rest>.+)$", re.DOTALL)
-_PREFIX = pattern(r"^\[?(?P<type>Add|Mod|Fix|New|Imp|Keep|Doc|Docs|Del)\]?:?\s*", re.IGNORECASE)
+_PREFIX = pattern(
+    r"^(?:\[(?P<type>Add|Mod|Fix|New|Imp|Keep|Docs?|Del)\]:?|(?P<key>Add|Mod|Fix|New|Imp|Keep|Docs?|Del):)\s*",
+    re.IGNORECASE,
+)
+_VERB = pattern(r"^(?P<type>Add|Mod|Fix|New|Imp|Keep|Docs?|Del)\b", re.IGNORECASE)
 _FIX_TITLE = pattern(
     r"^(?:\[?fix(?:e[sd]|ing)?\b|bug ?fix|hotfix|corrige|corregid|corrig|soluciona|arregl|修复|修正|解决"
     r"|不具合)|を修正|の修正",
@@ -133,13 +137,18 @@ def _bare_tokens(text: str) -> list[str]:
 
 
 def title_type(title: str) -> tuple[str, str]:
-    """Return a conventional title's type, in lower case, and what follows; ('', title) without one."""
-    match = _CONVENTIONAL.match(title) or _PREFIX.match(title)
-    if not match:
-        return "", title
-    return match["type"].lower(), title[match.start("rest") :] if "rest" in match.groupdict() else title[
-        match.end() :
-    ]
+    """Return a title's type, in lower case, and what follows it; ('', title) without one.
+
+    A bare verb at the beginning names the type too, and stays: it belongs to the sentence.
+    """
+    match = _CONVENTIONAL.match(title)
+    if match:
+        return match["type"].lower(), title[match.start("rest") :]
+    match = _PREFIX.match(title)
+    if match:
+        return (match["type"] or match["key"]).lower(), title[match.end() :]
+    match = _VERB.match(title)
+    return (match["type"].lower(), title) if match else ("", title)
 
 
 def is_question(sentence: str, folded: str, words: Vocabulary) -> bool:
