@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
+import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
@@ -23,7 +24,6 @@ from tests.support.git_repo import create_repository
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
 
 HISTORIES = int(os.environ.get("MEMX_HISTORIES", "0"))
 SEED = int(os.environ.get("MEMX_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
@@ -277,6 +277,7 @@ class Histories(RuleBasedStateMachine):
         self.tally.update({"histories": 1, "conflicts": self.truth.conflicts, "texts": self.truth.tokens})
 
 
+@pytest.mark.timeout(0 if HISTORIES else 300)
 def test_histories_keep_every_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No text is lost, no counter shrinks, every file parses, and clones agree, whatever git joined."""
     world = tmp_path / "world"
@@ -294,6 +295,8 @@ def test_histories_keep_every_text(tmp_path: Path, capsys: pytest.CaptureFixture
     with capsys.disabled():
         sys.stdout.write(f"\nMEMX_HISTORIES={HISTORIES or CI_HISTORIES} MEMX_SEED={SEED}\n")
         sys.stdout.flush()
-        run_state_machine_as_test(seed(SEED)(Histories), settings=how, _min_steps=STEPS // 2)
-        told = ", ".join(f"{count} {word}" for word, count in sorted(Histories.tally.items()))
-        sys.stdout.write(f"went through: {told}\n")
+        try:
+            run_state_machine_as_test(seed(SEED)(Histories), settings=how, _min_steps=STEPS // 2)
+        finally:
+            told = ", ".join(f"{count} {word}" for word, count in sorted(Histories.tally.items()))
+            sys.stdout.write(f"went through: {told}\n")
