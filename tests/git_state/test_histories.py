@@ -37,6 +37,13 @@ _SETTINGS = {
     "merge.conflictStyle": "merge",
 }
 CLONES, NUMBERS = st.integers(0, 2), st.integers(0, 5)
+CHANGES = st.lists(
+    st.sampled_from(
+        ("all", "append", "first", "tags", "recall", "add", "archive", "remove", "move", "restore")
+    ),
+    min_size=1,
+    max_size=3,
+)
 SECTIONS = st.sampled_from(("debugging", "tools"))
 
 
@@ -240,6 +247,51 @@ class Histories(RuleBasedStateMachine):
         if clone.git("branch", "--show-current").stdout.strip() == "main":
             command = ("rebase", "-q", tip) if rebases else ("merge", "-q", "--no-edit", tip)
             clone.join(*command, sides=(clone.head(), tip), going="rebase" if rebases else "")
+
+    @rule(
+        index=CLONES,
+        number=NUMBERS,
+        here=CHANGES,
+        there=CHANGES,
+        how=st.sampled_from(("merge", "squash", "rebase", "apply", "pick")),
+    )
+    def part(self, index: int, number: int, here: list[str], there: list[str], how: str) -> None:
+        """Change the same bullets on two branches at once, and join them."""
+        clone = self.at(index)
+        clone.commit()
+        start = clone.git("branch", "--show-current").stdout.strip()
+        clone.branches += 1
+        other = f"{clone.name}-{clone.branches}"
+        clone.git("switch", "-q", "-c", other)
+        self.change(index, number, there)
+        clone.git("switch", "-q", start)
+        self.change(index, number, here)
+        sides = (clone.head(), clone.git("rev-parse", other).stdout.strip())
+        if how in ("rebase", "apply"):
+            clone.git("switch", "-q", other)
+            backend = "--apply" if how == "apply" else "--merge"
+            clone.join("rebase", "-q", backend, start, sides=sides, going="rebase")
+        elif how == "pick":
+            if sides[0] != sides[1] and clone.git("rev-list", f"{start}..{other}").stdout:
+                clone.join("cherry-pick", other, sides=sides[:1], going="cherry-pick")
+        else:
+            clone.join("merge", "-q", "--squash" if how == "squash" else "--no-ff", other, sides=sides)
+            clone.commit()
+
+    def change(self, index: int, number: int, kinds: list[str]) -> None:
+        """Do these things to a bullet and commit."""
+        for kind in kinds:
+            if kind in ("all", "append", "first"):
+                self.edit_text(index, number, kind)
+            elif kind in ("archive", "remove", "move", "restore"):
+                self.relocate(index, number, kind)
+            elif kind == "tags":
+                self.edit_tags(index, number, {"abcd"[self.truth.tokens % 4], "e"})
+            elif kind == "recall":
+                self.recall(index, number, 1 + self.truth.tokens % 3, folds=True)
+            else:
+                self.add(index, "debugging", 2)
+        self.at(index).commit()
 
     def other(self, clone: Clone, number: int) -> str:
         """Return a branch to join with, '' when there is none."""
