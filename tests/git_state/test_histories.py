@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HISTORIES = int(os.environ.get("MEMX_HISTORIES", "0"))
 SEED = int(os.environ.get("MEMX_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
-CI_HISTORIES, STEPS = 6, 25
+CI_HISTORIES, STEPS = 8, 25
 NAMES = ("ann", "bob", "eve")
 _SETTINGS = {
     "gc.auto": "0",
