@@ -166,8 +166,9 @@ def refresh(project: Project) -> None:
     from memx.errors import MemxError
     from memx.store.lock import Lock
 
-    lock = Lock(os.path.join(project.cache_dir, "refresh.lock"))
-    os.makedirs(project.cache_dir, exist_ok=True)
+    # Beside the cache, which anybody may remove at any time.
+    lock = Lock(f"{project.cache_dir}.lock")
+    os.makedirs(os.path.dirname(project.cache_dir), exist_ok=True)
     if not lock.try_acquire():
         return
     try:
