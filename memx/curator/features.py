@@ -51,6 +51,8 @@ NAMES = (
     "short_in_order",
 )
 _LOOSE_WORDING = 0.25  # below this, words in the same place are no evidence of two subjects
+LONGEST = 17.5
+"""Weight of the longest texts that the coefficients were fitted on; longer ones count as scaled to it."""
 _SHORT = 8.0  # weight of a text of some eight content words
 _MOST = 3.0  # a count says no more beyond this
 _QUANTITY = ("number", "clock", "version", "label")
@@ -145,6 +147,8 @@ def _vector(
     shared_values = sum(a.units[i].kind in _QUANTITY for i, _ in alignment.partners)
     others = len(swaps) + len(hard) + len(families)
     names = min(_name_count(alignment.left_a), _name_count(alignment.left_b))
+    # Two long texts on different subjects share many words; the fit has seen none that long.
+    shrink = min(1.0, LONGEST / max(min(a.weight, b.weight), 1.0))
     loose = sum(swap not in swaps and swap.a.kind not in _QUANTITY for swap in alignment.swaps)
     return (
         min(overlap_a, overlap_b),
@@ -173,11 +177,11 @@ def _vector(
         float(a.turns_down != b.turns_down),
         float(sum(left.weight >= 1.3 for left, _ in turned)),  # noqa: PLR2004 (names and values)
         _apart(values),
-        math.log1p(min(alignment.matched_a, alignment.matched_b)),
+        math.log1p(min(alignment.matched_a, alignment.matched_b) * shrink),
         float(bool(values) and len(alignment.left_a) == len(alignment.left_b) == len(values)),
         min(float(len(replaced)), 2.0),
         float(_crossed(turned, a)),
-        math.log1p(min(a.weight, b.weight)),
+        math.log1p(min(a.weight, b.weight) * shrink),
         alignment.in_order * max(0.0, 1 - min(a.weight, b.weight) / _SHORT),
     )
 

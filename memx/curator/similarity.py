@@ -18,6 +18,10 @@ from memx.curator.features import NAMES, Comparison, features
 from memx.record import record
 from memx.resources import resource
 
+_LONG_WEIGHT = (13.0, 17.5)
+"""A text is long from here on, wholly so from the longest that the fit has seen."""
+_LONG_OVERLAP = (0.35, 0.55)
+"""Share of both texts with a partner: none of a subject below the first, all of it from the second."""
 _IDENTICAL_LEFTOVER = 0.3  # less than a light word is left over on either side
 
 
@@ -70,8 +74,24 @@ def likelihood(comparison: Comparison, cosine: float, models: Models | None = No
         return Likelihood(1.0, 1.0, 1.0)
     chosen = models or fitted()
     values = features(comparison, cosine)
-    subject, conclusion = chosen.subject.probability(values), chosen.conclusion.probability(values)
+    subject = chosen.subject.probability(values) * _shared_by_long_texts(comparison)
+    conclusion = chosen.conclusion.probability(values)
     return Likelihood(subject, conclusion, subject * conclusion)
+
+
+def _shared_by_long_texts(comparison: Comparison) -> float:
+    """Return how far two long texts may speak of one subject at all, 0-1; 1 for texts as the fit has seen them.
+
+    Texts of several sentences share words by chance, more the longer they are,
+    and the coefficients come from single sentences. Two of them are one subject
+    in so far as most of both has a partner. It does not depend on the cosine,
+    so similarity still never falls when that rises.
+    """
+    weight = min(comparison.a.weight, comparison.b.weight)
+    excess = min(1.0, max(0.0, weight - _LONG_WEIGHT[0]) / (_LONG_WEIGHT[1] - _LONG_WEIGHT[0]))
+    low, high = _LONG_OVERLAP
+    overlap = comparison.vector[0]
+    return 1.0 - excess * (1.0 - min(1.0, max(0.0, (overlap - low) / (high - low))))
 
 
 def says_the_same(comparison: Comparison) -> bool:

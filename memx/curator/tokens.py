@@ -463,7 +463,7 @@ class _Reader:
         stop = min(len(self.text), end + _KANA_TAIL)  # a Japanese word may end in kana
         while at < end:
             match = words.word_pattern(self.lang).search(self.text, at, stop)
-            if match is None or match.start() >= end:
+            if match is None or match.start() >= end or not match.group():
                 break
             self._rest(at, match.start())
             word = match.group()
