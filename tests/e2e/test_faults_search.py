@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -128,9 +129,11 @@ def spoil_pointer(cache: Path) -> None:
 
 
 def spoil_kind(cache: Path) -> None:
-    """Put a file where the folder was."""
-    shutil.rmtree(cache)
-    cache.write_text("no folder")
+    """Put a file where the folder was; the last search's detached refresh may still be writing there."""
+    while not cache.is_file():
+        shutil.rmtree(cache, ignore_errors=True)
+        with contextlib.suppress(IsADirectoryError):
+            cache.write_text("no folder")
 
 
 @pytest.mark.parametrize("spoil", [spoil_truncate, spoil_noise, spoil_meta, spoil_pointer, spoil_kind])
