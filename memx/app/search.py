@@ -284,7 +284,7 @@ class Searching:
             bullet.half_life_days,
             bullet.pinned,
             self._config.decay,
-            is_disputed=getattr(bullet, "disputed", None) is not None,
+            is_disputed=bullet.disputed is not None,
         ).weight
 
     def _recalls(self, bullet: PackedBullet) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memx.index.analysis import Analyser
     from memx.model import StoredBullet
 
-PACKED_VERSION = 2
+PACKED_VERSION = 3
 
 NO_STAT = (0, 0, 0, 0)
 
@@ -63,6 +63,7 @@ class PackedBullet:
     pinned: bool
     supersedes: tuple[str, ...]
     conflicts_with: tuple[str, ...]
+    disputed: float | None = None
 
     @property
     def facets(self) -> tuple[str, ...]:
@@ -121,6 +122,7 @@ def pack(stored: StoredBullet, analyser: Analyser, stat: tuple[int, int, int, in
         pinned=bullet.pinned,
         supersedes=bullet.supersedes,
         conflicts_with=bullet.conflicts_with,
+        disputed=bullet.disputed,
     )
 
 
