@@ -11,30 +11,35 @@ from memx.curator.judge import judge_texts
 
 LESSONS = (
     (
-        "A refused commit ends with an exit code of its own: a crashing interpreter ends with 1, and a broken hook must "
-        "not block anybody. The script pins the interpreter by its absolute path because graphical clients run hooks "
-        "without the shell's path. It keeps still while a rebase is under way, since it fires for every replayed commit."
+        "A refused commit ends with an exit code of its own: a crashing interpreter ends with 1, and a "
+        "broken hook must not block anybody. The script pins the interpreter by its absolute path because "
+        "graphical clients run hooks without the shell's path. It keeps still while a rebase is under way, "
+        "since it fires for every replayed commit."
     ),
     (
-        "A killed import had marked its rows as read while they were still in memory, so the next run passed over them "
-        "for good: rows now go to a spool file before they count as done. Workers of a killed run waited for ever because "
-        "each held the pipe that would have told the others, so each watches its parent."
+        "A killed import had marked its rows as read while they were still in memory, so the next run "
+        "passed over them for good: rows now go to a spool file before they count as done. Workers of a "
+        "killed run waited for ever because each held the pipe that would have told the others, so each "
+        "watches its parent."
     ),
     (
-        "An upload that is read twice needs its own copy, because the web server hands the stream over only once. The "
-        "copy goes to a temporary file before the checksum is computed, and the file is removed even when the request is "
-        "cancelled. Reading it into memory first was tried and took the worker down with it."
+        "An upload that is read twice needs its own copy, because the web server hands the stream over only "
+        "once. The copy goes to a temporary file before the checksum is computed, and the file is removed "
+        "even when the request is cancelled. Reading it into memory first was tried and took the worker "
+        "down with it."
     ),
     (
-        "Keep the nightly report in one transaction, since readers must never see half of it. The job takes the lock "
-        "before it reads the first table and writes the totals last, because a total that is older than its rows was what "
-        "sent two invoices to one customer. A run that is killed leaves nothing behind."
+        "Keep the nightly report in one transaction, since readers must never see half of it. The job takes "
+        "the lock before it reads the first table and writes the totals last, because a total that is older "
+        "than its rows was what sent two invoices to one customer. A run that is killed leaves nothing "
+        "behind."
     ),
 )
 PARAPHRASE = (
-    "A killed import had marked its rows as read while they were still in memory, so the next run skipped them for "
-    "good: rows now go to a spool file before they count as done. The workers of a killed run waited for ever because "
-    "each held the pipe that would have told the others, so each of them now watches its parent."
+    "A killed import had marked its rows as read while they were still in memory, so the next run "
+    "skipped them for good: rows now go to a spool file before they count as done. The workers of a "
+    "killed run waited for ever because each held the pipe that would have told the others, so each of "
+    "them now watches its parent."
 )
 
 
