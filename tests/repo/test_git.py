@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import time
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from memx.errors import GitError
 from memx.repo import git
 from memx.repo.git import foreign_environ, run_git, stream_git
 from tests.support.git_repo import create_repository
+from tests.support.processes import children
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,15 +65,6 @@ def test_run_git_past_its_timeout_is_ended(git_repo: GitRepo, either_way: str) -
     with pytest.raises(GitError, match=r"git hash-object: no answer within 0\.2 s"):
         run_git(["hash-object", "pipe"], cwd=str(git_repo.path), timeout_s=0.2)
     assert time.monotonic() - started < 10
-
-
-def children() -> set[str]:
-    """Return the ids of this process's children, ended ones that nobody waited for included."""
-    found: set[str] = set()
-    for listing in glob.glob(f"/proc/{os.getpid()}/task/*/children"):
-        with open(listing, encoding="ascii") as stream:
-            found.update(stream.read().split())
-    return found
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="lists child processes in /proc")
