@@ -34,7 +34,6 @@ from tests.support.processes import children
 if TYPE_CHECKING:
     from memx.model import Commit
     from memx.repo.discovery import Repository
-    from tests.support.processes import children
 from tests.support.git_repo import GitRepo
 
 ODD_NAMES = ("café.md", '日本 "q".md', "tab\tand space.md", "line\nbreak.md", "-dash.md", ":(top)x.md")
