@@ -23,15 +23,22 @@ if TYPE_CHECKING:
     from memx.app.search import SearchAnswer
     from memx.model import Candidate
 
-OWN_HISTORY_MIN = 200
+OWN_HISTORY_MIN = 500
 """A repository with fewer commits shows less than the embedded sample does."""
 DEMO_TOP = 40
 QUERIES = 2
 QUERY_WORDS = (4, 8)
 NEW_SHARE = 0.6
 """A sentence makes a question when the lesson says at most two fifths of its words."""
-TRIED = 12
-UNANSWERABLE = "how do whales sleep under arctic ice"
+TRIED = 40
+UNANSWERABLE = (
+    "how do whales sleep under arctic ice",
+    "which grapes make a dry white wine",
+    "when did the pyramids get their limestone",
+    "how long should sourdough bread prove",
+    "who painted the ceiling of the chapel",
+)
+"""Questions about anything but software; the first of which no word is in the store is asked."""
 
 _TRAILER = re.compile(r"[A-Z][\w-]*: ")
 _WORD = re.compile(r"[^\W\d_]{4,}|[\u3040-\u30ff\u4e00-\u9fff]{2,}")
@@ -128,8 +135,15 @@ def _ask(project: Project, candidates: Iterable[Candidate]) -> list[Answered]:
         for candidate, sentence, query in _questions(project, candidates)[:TRIED]
     ]
     answered = sorted(asked, key=_rank)[:QUERIES]
-    nothing = Answered(UNANSWERABLE, "", "", _search(project, UNANSWERABLE))
-    return [*answered, nothing]
+    return [*answered, _ask_in_vain(project, candidates)]
+
+
+def _ask_in_vain(project: Project, candidates: Iterable[Candidate]) -> Answered:
+    """Ask about something that no lesson speaks of."""
+    said = {word for candidate in candidates for word in _WORD.findall(candidate.text.casefold())}
+    strange = [query for query in UNANSWERABLE if not said.intersection(query.split())]
+    asked = [Answered(query, "", "", _search(project, query)) for query in strange or UNANSWERABLE]
+    return min(asked, key=lambda one: len(one.answer.hits))
 
 
 def _rank(asked: Answered) -> int:

@@ -111,7 +111,13 @@ def _folder(text: str, folder: str, kind: str, replacement: str) -> Iterator[Mat
         start = text.find(spelling)
         while start >= 0:
             end = start + len(spelling)
-            if not _is_name_char(text[start - 1 : start]) and not _is_name_char(text[end : end + 1]):
+            before = text[max(0, start - 1) : start]
+            # `ssh://root@host` and `a/root/b` hold the letters of a home folder and no home folder.
+            if (
+                before not in ("/", ":")
+                and not _is_name_char(before)
+                and not _is_name_char(text[end : end + 1])
+            ):
                 yield personal(kind, start, end, replacement)
             start = text.find(spelling, end)
 

@@ -27,6 +27,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("openai-key", "sk-", rf"{_START}sk-(?:proj|svcacct|admin|or-v1|lf)-{_WORD}{{16,}}"),
     ("openai-key", "sk-", rf"{_START}sk-(?=[A-Za-z]*[0-9])[A-Za-z0-9]{{20,}}{_END}"),
     ("openai-key", "T3BlbkFJ", rf"{_WORD}{{10,}}T3BlbkFJ{_WORD}{{10,}}"),
+    ("telegram-token", ":AA", r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,35}(?![A-Za-z0-9_-])"),
     ("github-token", "gh", r"gh[opusr]_[A-Za-z0-9]{20,}"),
     ("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),
     (

@@ -67,10 +67,8 @@ _SELF: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
         r"(?:^|(?<=[.;] ))I (?:will |have to |am going to )?(?=(?:use|stub|call|set|pass|add|pick"
         r"|turn|scale|run|move|replace|switch|put|pin|bind|write|read|give|send|wrap|keep|raise|lower"
         r"|change|fix|make|clear|remove|install|configure|mount|restart|rebuild|escape|quote)\b)"), ""),
-    (("'", "’"), pattern(r"\b(we|I)(['’](?:re|ve|ll|d))\b"), r"you\2"),
-    (("we",), pattern(r"\bwe\b"), "you"),
-    (("we",), pattern(r"\bWe\b"), "You"),
-    (("us",), pattern(r"\bus\b(?!-)"), "you"),
+    # Inside a sentence the pronoun stays: "you" would make another statement of it.
+    (("we ",), pattern(r"(?:^|(?<=[.;!?] ))[Ww]e (?=[a-z]+(?:ed|ew|id|aw|ound|ade|ept|ut|se|ook)\b)"), ""),
     (("our",), pattern(r"\bour\b"), "the"),
     (("our",), pattern(r"\bOur\b"), "The"),
     (("我们",), pattern(r"我们"), ""),

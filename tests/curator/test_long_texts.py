@@ -50,6 +50,13 @@ def test_long_lessons_on_other_subjects_are_independent(cosine: float) -> None:
         assert judge_texts(a, b, cosine, CuratorConfig()).action == "independent", (a, b)
 
 
+def test_redacted_secrets_are_no_shared_subject() -> None:
+    """Two lessons that each once held a key have nothing in common because of that."""
+    a = "The deploy key is <redacted:aws-key> and the password is <redacted:password> for prod"
+    b = "Restart the indexer nightly: <redacted:password> opens its console"
+    assert judge_texts(a, b, 0.5, CuratorConfig()).action == "independent"
+
+
 def test_long_lesson_in_other_words_is_still_found() -> None:
     """What is the same from end to end is merged or at least flagged."""
     assert judge_texts(LESSONS[1], PARAPHRASE, 0.9, CuratorConfig()).action in ("merge", "conflict")

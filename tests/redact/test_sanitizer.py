@@ -302,3 +302,19 @@ def test_plain_text_does_not_load_detect_secrets() -> None:
         "assert any(m.startswith('detect_secrets') for m in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_home_folder_inside_an_address_is_kept() -> None:
+    """A user called root in a URL, and a folder of that name elsewhere, are no home folder."""
+    sanitizer = PrivacySanitizer(home="/root")
+    assert (
+        sanitizer.sanitize("ssh://root@host:22/app and srv/root/x").text
+        == "ssh://root@host:22/app and srv/root/x"
+    )
+    assert sanitizer.sanitize("look into /root/.config").text == "look into ~/.config"
+
+
+def test_bot_token_is_redacted() -> None:
+    """A Telegram bot's token is a number, a colon and a key."""
+    token = "123456789" + ":AA" + "HdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1"
+    assert token not in PrivacySanitizer().sanitize(f"the bot {token} stops at night").text
