@@ -133,9 +133,9 @@ def test_real_model_judges_and_no_fact_is_lost(taught: Program) -> None:
     for identifier, rule in rules.items():
         text = found[identifier]["text"]
         assert text == rule["text"] or all(word in text for word in rule["entities"])
-    # The grammar makes every answer valid JSON with one judgement for each note.
-    assert use["calls"] > use["failed"]
-    assert use["refused"] == 0, said
+    # The grammar makes an answer valid JSON unless it runs into its limit of tokens, which a model of this size may do.
+    assert use["failed"] == 0, said
+    assert use["calls"] > use["refused"], said
     assert taught.json("stats", "--llm")["llm"][0]["model"] == MODEL
 
 
