@@ -7,7 +7,7 @@ import os
 from contextlib import contextmanager
 
 from memx.decay import ARCHIVE_CANDIDATE, DecayResult, archive_day, half_life, weight
-from memx.errors import UsageError
+from memx.errors import StoreError, UsageError
 from memx.model import TYPES
 from memx.record import record
 
@@ -124,6 +124,8 @@ def restore(project: Project, reference: str, *, stage: bool = False) -> StoredB
     """Bring a bullet back from the archive; with `stage` git's index learns of it."""
     repository = _repository_to_stage_in(project) if stage else None
     found = project.store.find(reference)
+    if not found.archived:
+        raise StoreError(f"{found.bullet.id} is not archived", path=found.path)
     restored = project.store.restore(found.path)
     if repository is not None:
         _stage(project, repository, (found.path, restored.path))

@@ -97,3 +97,10 @@ def test_half_life_beyond_the_calendar_is_never(clone: Clone) -> None:
     text = file.read_text(encoding="utf-8").replace("recall_count", "half_life_days: 999999\nrecall_count")
     file.write_text(text, encoding="utf-8")
     assert clone.weighed(name)["archive_at"] is None
+
+
+def test_restore_of_what_is_not_archived_says_so(clone: Clone) -> None:
+    """A bullet that was never archived is not "restored": the command says what is wrong."""
+    name = clone.add(now=OLD)
+    assert clone.call("restore", name)[0] == 1
+    assert clone.file(name).is_file()
