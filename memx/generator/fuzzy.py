@@ -39,7 +39,9 @@ class FuzzyMatcher:
         if not total:
             return 0.0
         found = sum(w.weight * self._credit(w.term, bullet, spell=w.may_be_misspelt) for w in query.terms)
-        return FUZZY_MAX * found / total
+        return FUZZY_MAX * (
+            found / total
+        )  # divided first: a full match is the bound itself, not one rounding above
 
     def _credit(self, term: Term, bullet: PackedBullet, *, spell: bool) -> float:
         if f" {term.exact} " in bullet.exact:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memx.model import Bullet
@@ -147,6 +147,7 @@ words = st.lists(st.text("abcdefghij", min_size=4, max_size=9), min_size=1, max_
 
 
 @given(words, words)
+@example(["aaaa", "aaab"], ["aaaa"])
 @settings(max_examples=40, deadline=None)
 def test_layers_are_bounded_and_growing(query: list[str], text: list[str]) -> None:
     """Every layer stays in its range, and holding more of the query never lowers L1 or L2."""
