@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 
+from memx.app.cores import map_on_cores
 from memx.app.distil import (
     CONFIG_PATHSPECS,
     Distilled,
@@ -24,7 +25,6 @@ from memx.record import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
 
     from memx.app.project import Project
     from memx.config import ReflectorConfig
@@ -188,46 +188,7 @@ def _reflect_all(
         for batch in batches:
             yield _reflect(batch, config, project.sanitizer)
         return
-    yield from _reflect_in_parallel(config, project.sanitizer, batches, cores)
-
-
-def _reflect_in_parallel(
-    config: ReflectorConfig, sanitizer: PrivacySanitizer, batches: Iterator[list[Commit]], cores: int
-) -> Iterator[Batch]:
-    """Keep two batches a core in flight, so that memory stays bounded however long the history is."""
-    from collections import deque
-    from concurrent.futures import ProcessPoolExecutor
-
-    with ProcessPoolExecutor(cores, initializer=_end_with_parent) as pool:
-        waiting: deque[Future[Batch]] = deque()
-        try:
-            for batch in batches:
-                waiting.append(pool.submit(_reflect, batch, config, sanitizer))
-                if len(waiting) >= 2 * cores:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        except (KeyboardInterrupt, GeneratorExit):
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _end_with_parent() -> None:
-    """Let a worker end when its parent is killed: it would wait for work for ever, since its sisters hold the pipe."""
-    from multiprocessing import parent_process
-    from multiprocessing.connection import wait
-    from threading import Thread
-
-    parent = parent_process()
-    if parent is None:
-        return
-    sentinel = parent.sentinel
-
-    def watch() -> None:
-        wait([sentinel])
-        os._exit(1)
-
-    Thread(target=watch, daemon=True).start()
+    yield from map_on_cores(_reflect, batches, config, project.sanitizer, cores=cores)
 
 
 def _batched(commits: Iterable[Commit]) -> Iterator[list[Commit]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memx.index.vectors import FEW_TEXTS, embedded_text
+from memx.index.dense.text import embedding_text
+from memx.index.vectors import FEW_TEXTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,4 +66,4 @@ class VectorSearcher:
         if self._embedded_here >= FEW_TEXTS:
             return None
         self._embedded_here += 1
-        return self._vectors[0].embedder.embed(embedded_text(bullet))
+        return self._vectors[0].embedder.embed(embedding_text(bullet))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memx.errors import IndexUnavailableError, ModelUnavailableError
 from memx.index.dense.calibration import load_table, semantic
 from memx.index.dense.model import load_model_info
+from memx.index.dense.text import embedding_text
 from memx.index.dense.vectors import VectorStore
 
 TYPE_CHECKING = False
@@ -69,7 +70,7 @@ class Vectors:
 
     def missing(self, bullets: Iterable[PackedBullet]) -> dict[bytes, str]:
         """Return {key: text to embed} of the bullets that have no vector yet."""
-        wanted = {bullet.vector_key: embedded_text(bullet) for bullet in bullets}
+        wanted = {bullet.vector_key: embedding_text(bullet) for bullet in bullets}
         for key in self.store.has(wanted):
             del wanted[key]
         return wanted
@@ -91,8 +92,3 @@ class Vectors:
         except (ModelUnavailableError, IndexUnavailableError, OSError):
             return False
         return True
-
-
-def embedded_text(bullet: PackedBullet) -> str:
-    """Return the text whose vector stands for a bullet, as memx.index.dense.text makes it."""
-    return f"{bullet.title}\n{bullet.text}" if bullet.title else bullet.text
