@@ -199,6 +199,15 @@ def test_lint_of_chosen_files_names_those_alone(broken: Program) -> None:
     assert "elsewhere.md" in said(outside)
 
 
+def test_findings_of_lint_are_data_with_paths_to_open(broken: Program) -> None:
+    """A finding a line on standard output, its path from the working folder, whichever folder that is."""
+    (broken.folder / "deep").mkdir()
+    done = broken.run("lint", "-C", "deep", "../.memx/bullets/general/colon.md")
+    assert done.stderr == b""
+    (line,) = done.stdout.decode().splitlines()
+    assert line.startswith("../.memx/bullets/general/colon.md:3: ")
+
+
 def test_conflict_without_driver_names_file_and_line_everywhere(store: Program) -> None:
     """Row 33: a committed conflict is reported, its name (which holds the id) with it, and `resolve`-able."""
     store.ok("add", GOOD_TEXT, "--tag", "crane")

@@ -91,7 +91,7 @@ def test_secret_in_a_file_by_hand_is_named_without_being_repeated(store: Program
     path.write_text(f"A lesson.\n\nUse {KEY} there.\n")
     done = store.run("lint")
     assert done.returncode == 1
-    assert b"general/hand.md:3" in done.stderr
+    assert done.stdout.startswith(b".memx/bullets/general/hand.md:3: ")
     assert KEY.encode() not in done.stderr + done.stdout
     store.git("add", "-A")
     with pytest.raises(AssertionError, match="secret"):
@@ -253,3 +253,17 @@ def test_without_a_terminal_nothing_waits(store: Program) -> None:
         done = store.run(*words, environ={"TERM": "xterm-256color"})
         assert b"\x1b" not in done.stdout + done.stderr, words
         assert b"\r" not in done.stdout + done.stderr, words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["list", "--nope"], ["nosuch"], ["add"], ["search", "x", "--top", "many"], ["config", "nosuch"]],
+    ids=" ".join,
+)
+def test_mistake_on_the_command_line_is_a_document_for_programs(store: Program, words: list[str]) -> None:
+    """With `--json` a mistake comes as one document on standard output, exit code 2, and nothing beside it."""
+    done = store.run(*words, "--json")
+    assert (done.returncode, done.stderr) == (2, b"")
+    error = json.loads(done.stdout)["error"]
+    assert error["message"]
+    assert error["hint"]

@@ -6,12 +6,14 @@ import os
 
 from memx.entry.cli.command import Command, argument, flag
 from memx.errors import EXIT_EXPECTED, EXIT_OK
+from memx.escape import show_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memx.entry.cli.invocation import Invocation
+    from memx.model import Problem
 
 
 def run_lint(invocation: Invocation, *, files: tuple[str, ...]) -> int:
@@ -22,11 +24,19 @@ def run_lint(invocation: Invocation, *, files: tuple[str, ...]) -> int:
     problems = list(project.store.lint(_store_paths(invocation, files)))
     if not files:
         problems += project.loaded_config.problems
-    if invocation.json:
-        invocation.document({"problems": problem_documents(problems)})
-    else:
-        invocation.problems(problems)
+    document = {"problems": problem_documents(problems)}
+    invocation.emit(document, (_finding(invocation, problem) for problem in problems))
     return EXIT_EXPECTED if problems else EXIT_OK
+
+
+def _finding(invocation: Invocation, problem: Problem) -> str:
+    """Return `path:line: message (hint)`, the path as one would open it from the working folder."""
+    path = problem.path
+    if not os.path.isabs(path):
+        path = os.path.relpath(os.path.join(invocation.project.store.root, path), invocation.directory)
+    place = path if problem.line is None else f"{path}:{problem.line}"
+    hint = f" ({problem.hint})" if problem.hint else ""
+    return show_controls(f"{place}: {problem.message}{hint}".replace("\n", "\\n"))
 
 
 def run_fmt(invocation: Invocation, *, files: tuple[str, ...], check: bool) -> int:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import NoReturn
 
+    from typer import Typer
+
 
 _TAKES_TEXT = frozenset(("search", "add", "compare", "why-not"))
 _SHARED_FLAGS = ("--json", "--quiet", "-q", "-C", "--now")
@@ -181,10 +183,39 @@ def _run_typer(argv: list[str]) -> int:
     app = build_app(
         iter_commands(), execute, __version__, {name: text for name, (*_, text) in GROUPS.items()}
     )
+    if "--json" in argv[: argv.index("--") if "--" in argv else None]:
+        return _run_typer_for_programs(app, argv)
+    code = _exit_code(app, argv)
+    if code == EXIT_USAGE and _TAKES_TEXT.intersection(argv) and _has_dashed_word(argv):
+        sys.stderr.write("hint: put -- before a text that begins with a dash\n")
+    return code
+
+
+def _run_typer_for_programs(app: Typer, argv: list[str]) -> int:
+    """Turn what typer would say about a mistake into the document that every other error is.
+
+    typer keeps its exceptions to itself, so the message is taken from what it writes.
+    """
+    from contextlib import redirect_stderr
+    from io import StringIO
+
+    from memx.entry.cli.invocation import Invocation, error_document
+
+    with redirect_stderr(StringIO()) as said:
+        code = _exit_code(app, argv)
+    lines = said.getvalue().splitlines()
+    if code == EXIT_USAGE and lines:
+        message = lines[-1].removeprefix("Error: ")
+        error = MemxError(message, hint="memx --help names the commands and their options")
+        Invocation(os.environ, json=True).document(error_document(error))
+    else:
+        sys.stderr.write(said.getvalue())
+    return code
+
+
+def _exit_code(app: Typer, argv: list[str]) -> int:
     try:
         app(argv, prog_name="memx", standalone_mode=True)
     except SystemExit as error:
-        if error.code == EXIT_USAGE and _TAKES_TEXT.intersection(argv) and _has_dashed_word(argv):
-            sys.stderr.write("hint: put -- before a text that begins with a dash\n")
         return error.code if isinstance(error.code, int) else EXIT_USAGE
     return EXIT_OK
