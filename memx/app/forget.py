@@ -178,5 +178,8 @@ def _in_repository(project: Project, path: str) -> str:
 
 def _stage(project: Project, repository: Repository, paths: Iterable[str]) -> None:
     from memx.repo.staging import stage
+    from memx.store.atomic import PLACEHOLDER
 
-    stage(repository, [_in_repository(project, path) for path in paths])
+    chosen = list(paths)
+    placeholders = {f"{os.path.dirname(path)}/{PLACEHOLDER}" for path in chosen}
+    stage(repository, [_in_repository(project, path) for path in (*chosen, *sorted(placeholders))])

@@ -8,6 +8,9 @@ import time
 TEMPORARY_PREFIX = ".memx-tmp-"
 """Hidden and without `.md`: no scan takes an unfinished file for a bullet."""
 
+PLACEHOLDER = ".gitkeep"
+"""The name that people know from empty folders in repositories."""
+
 _STALE_SECONDS = 3600.0
 
 
@@ -38,6 +41,19 @@ def write_atomically(path: str, data: bytes, *, durable: bool = True) -> None:
     except BaseException:
         _unlink_if_there(temporary)
         raise
+
+
+def keep_emptied_folder(folder: str) -> None:
+    """Leave a placeholder in a folder that the last file was just moved out of.
+
+    git takes a folder that is gone for renamed, and a file that another branch adds in it for misplaced: a conflict
+    nobody understands, and some versions of git abort in the middle of the merge.
+    """
+    try:
+        if not os.listdir(folder):
+            os.close(os.open(os.path.join(folder, PLACEHOLDER), os.O_WRONLY | os.O_CREAT, 0o666))
+    except OSError:
+        return  # The move itself is done; git copes in most cases without.
 
 
 def sync_folder(folder: str) -> None:

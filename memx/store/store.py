@@ -12,7 +12,12 @@ from contextlib import suppress
 from memx.document import FIELD_KINDS
 from memx.errors import FrontMatterError, StoreError
 from memx.record import replace
-from memx.store.atomic import remove_stale_temporaries, sync_folder, write_atomically
+from memx.store.atomic import (
+    keep_emptied_folder,
+    remove_stale_temporaries,
+    sync_folder,
+    write_atomically,
+)
 from memx.store.canonical import canonical_file, home_path
 from memx.store.codec import edit_bullet, format_bullet
 from memx.store.dirty import mark_dirty
@@ -390,6 +395,7 @@ class Store(StoreReader):
             os.rename(old, new)
         except OSError as error:
             raise StoreError(f"cannot move the bullet ({error.strerror})", path=path) from error
+        keep_emptied_folder(os.path.dirname(old))
         self._settle([target, path])
         return self.read(target)
 

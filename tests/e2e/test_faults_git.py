@@ -269,3 +269,26 @@ def test_interrupted_history_goes_on_and_loses_nothing(memx: Program, ending: si
     assert len(memx.json("inbox")["candidates"]) == HISTORY_COMMITS / 20
     assert not (state / "distilling.jsonl").exists()
     assert memx.json("distill", "--history")["sources"] == 0
+
+
+@pytest.mark.parametrize("words", [["archive", "--yes"], ["mv", "workflow"]], ids=["archive", "mv"])
+def test_emptied_section_is_no_renamed_folder_to_git(store: Program, words: list[str]) -> None:
+    """A section emptied on one side and a lesson added to it on the other merge without a word from git."""
+    texts = ["Whales sing in C++ only when the moon is full", "Cranes must not turn above 60 km/h of wind"]
+    paths = []
+    for text in texts:
+        store.ok("add", text, "--section", "tools")
+        paths = sorted((store.folder / ".memx/bullets/tools").glob("*.md"))
+    store.commit("Two lessons")
+    store.git("switch", "--quiet", "-c", "topic")
+    store.ok("add", "Label printers drop a ZPL job that does not end with ^XZ", "--section", "tools")
+    store.commit("A third")
+    store.git("switch", "--quiet", "main")
+    for path in paths:
+        reference = os.path.relpath(path, store.folder)
+        store.ok(words[0], reference, *words[1:])
+    store.commit("Emptied")
+    store.git("merge", "--quiet", "--no-edit", "topic")
+    assert store.git("status", "--porcelain") == ""
+    assert [path.suffix for path in sorted((store.folder / ".memx/bullets/tools").glob("*.md"))] == [".md"]
+    assert store.run("lint").returncode == 0
