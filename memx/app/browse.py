@@ -1,6 +1,8 @@
-"""`memx list`: what a viewer may see in all stores, filtered, in a stable order."""
+"""`memx list` and `memx show`: what a viewer may see in all stores, filtered, in a stable order."""
 
 from __future__ import annotations
+
+from memx.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,3 +57,26 @@ def _scan(place: Project, *, archived: bool) -> tuple[list[StoredBullet], list[P
         more, worse = place.store.scan(archived=True)
         bullets, problems = bullets + more, problems + worse
     return bullets, problems
+
+
+def find_visible(
+    project: Project, reference: str, *, scope: str = "", workspace: str = ""
+) -> tuple[Project, StoredBullet]:
+    """Return a bullet and its store; raises StoreError when there is none or this viewer does not see it.
+
+    Who changes a bullet names it on purpose and needs no view of it; who reads
+    sees what a search would show.
+    """
+    from memx.app.stores import find_bullet
+    from memx.app.viewer import make_viewer
+    from memx.generator.scopes import is_visible, scope_of
+
+    place, stored = find_bullet(project, reference)
+    reach = place.layer_scope(stored.bullet.scope)
+    viewer = make_viewer(project, scope=scope, workspace=workspace, scopes=(reach,))
+    if not is_visible(reach, viewer):
+        raise StoreError(
+            f"bullet {stored.bullet.id!r} is of {reach}, which is not seen from {scope_of(viewer)}",
+            hint=f"memx show {stored.bullet.id} --scope {reach}",
+        )
+    return place, stored

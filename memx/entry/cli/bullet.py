@@ -128,13 +128,13 @@ def _words(value: object) -> tuple[str, ...]:
     return tuple(str(item) for item in value) if isinstance(value, (list, tuple)) else ()
 
 
-def run_show(invocation: Invocation, *, bullet: str) -> int:
+def run_show(invocation: Invocation, *, bullet: str, scope: str | None, workspace: str | None) -> int:
     """Print one bullet file as it is."""
+    from memx.app.browse import find_visible
     from memx.app.count import with_recalls
     from memx.app.documents import bullet_document
-    from memx.app.stores import find_bullet
 
-    place, stored = find_bullet(invocation.project, bullet)
+    place, stored = find_visible(invocation.project, bullet, scope=scope or "", workspace=workspace or "")
     if invocation.json:
         invocation.document({"bullet": bullet_document(*with_recalls(place, [stored]))})
         return EXIT_OK
@@ -225,7 +225,16 @@ COMMANDS = (
             flag("explain", "Say what the curator decided and why."),
         ),
     ),
-    Command("show", "Print one bullet.", run_show, (_REFERENCE,)),
+    Command(
+        "show",
+        "Print one bullet.",
+        run_show,
+        (
+            _REFERENCE,
+            option("scope", "Look from this scope."),
+            option("workspace", "Look from this workspace."),
+        ),
+    ),
     Command(
         "list",
         "List the bullets, one a line.",

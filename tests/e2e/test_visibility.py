@@ -1,0 +1,97 @@
+"""The visibility table: viewer by bullet, the same for everything that reads."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memx.model import Bullet
+from memx.store.codec import format_bullet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.e2e.conftest import Program
+
+BULLETS = {
+    "global0000": "global",
+    "project000": "project",
+    "ownproject": "project:repo",
+    "sibproject": "project:other",
+    "ownspace00": "workspace:feat-auth",
+    "sibspace00": "workspace:feat-pay",
+}
+PROJECT = {"global0000", "project000", "ownproject"}
+VIEWERS = {
+    "global": ("main", ("--scope", "global"), {"global0000"}),
+    "project": ("main", (), PROJECT),
+    "project by name": ("feat-auth", ("--scope", "project"), PROJECT),
+    "workspace": ("feat-auth", (), PROJECT | {"ownspace00"}),
+    "workspace by name": ("main", ("--scope", "workspace:feat-auth"), PROJECT | {"ownspace00"}),
+    "workspace by flag": ("main", ("--workspace", "feat-auth"), PROJECT | {"ownspace00"}),
+    "sibling workspace": ("feat-auth", ("--workspace", "feat-pay"), PROJECT | {"sibspace00"}),
+}
+
+
+def search(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return what a search for the word that all bullets hold finds."""
+    return {hit["id"] for hit in program.json("search", "falcon", "-n", "20", *view)["hits"]}
+
+
+def list_bullets(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return what `list` shows."""
+    return {entry["id"] for entry in program.json("list", *view)["bullets"]}
+
+
+def show(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return which bullets `show` prints; every other one is refused as an expected failure."""
+    codes = {name: program.run("show", name, *view).returncode for name in BULLETS}
+    assert set(codes.values()) <= {0, 1}
+    return {name for name, code in codes.items() if code == 0}
+
+
+def export(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return what `export` writes, by the word after the id's own in each text."""
+    if program.run("export", "--help").returncode:
+        pytest.skip("there is no `memx export`")
+    written = program.ok("export", *view)
+    return {name for name in BULLETS if f"falcon {name}" in written}
+
+
+READERS: tuple[Callable[[Program, tuple[str, ...]], set[str]], ...] = (search, list_bullets, show, export)
+
+
+@pytest.fixture
+def scoped(store: Program) -> Program:
+    """A store with a bullet of each scope, in a repository with two branches beside main."""
+    folder = store.folder / ".memx" / "bullets" / "general"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, scope in BULLETS.items():
+        bullet = Bullet(id=name, text=f"The falcon {name} lands at noon", section="general", scope=scope)
+        (folder / f"{name}.md").write_bytes(format_bullet(bullet))
+    store.commit("Add bullets of every scope")
+    store.git("branch", "feat-auth")
+    store.git("branch", "feat-pay")
+    return store
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
+@pytest.mark.parametrize("viewer", VIEWERS)
+def test_reader_shows_what_the_viewer_may_see(
+    scoped: Program, viewer: str, reader: Callable[[Program, tuple[str, ...]], set[str]]
+) -> None:
+    """Upper scopes are seen from lower ones, never the reverse, siblings never."""
+    branch, view, seen = VIEWERS[viewer]
+    scoped.git("switch", "--quiet", branch)
+    assert reader(scoped, view) == seen
+
+
+def test_hidden_bullet_is_refused_with_the_way_to_see_it(scoped: Program) -> None:
+    """The message names the scope, and the hint works."""
+    done = scoped.run("show", "sibspace00", "--json")
+    assert done.returncode == 1
+    error = json.loads(done.stdout)["error"]
+    assert "workspace:feat-pay" in error["message"]
+    assert "sibspace00" in scoped.ok(*error["hint"].split()[1:])
