@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import select
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.support.terminal import on_terminal
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Program
@@ -161,41 +160,6 @@ def test_resolve_on_a_terminal_shows_both_and_asks(store: Program) -> None:
     assert "keep a, keep b, both" in said
     assert store.json("show", "a000000001")["bullet"]["compatible_with"] == ["b000000001"]
     assert store.run("conflicts", "--all").returncode == 0
-
-
-def on_terminal(program: Program, typed: str, *arguments: str) -> str:
-    """Run the program on a pseudo-terminal, type, and return what it wrote."""
-    import pty  # absent on Windows
-
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "memx", *arguments],
-        cwd=program.folder,
-        env=program.environ,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        close_fds=True,
-    )
-    os.close(theirs)
-    os.write(ours, typed.encode())
-    said, until = b"", time.monotonic() + 30
-    while time.monotonic() < until:
-        if not select.select([ours], [], [], 0.2)[0]:
-            if process.poll() is not None:
-                break
-            continue
-        try:
-            data = os.read(ours, 65536)
-        except OSError:
-            break
-        if not data:
-            break
-        said += data
-    process.wait(timeout=10)
-    os.close(ours)
-    assert process.returncode == 0, said.decode()
-    return said.decode()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

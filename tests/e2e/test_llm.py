@@ -11,6 +11,7 @@ import pytest
 
 from memx.reflector.llm.prompts import judge_prompt
 from tests.support.llm_server import MODEL, NOTE, HttpFailure, LlmServer, configure, judge
+from tests.support.terminal import on_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -308,6 +309,21 @@ def test_hook_only_queues_and_queued_refines(store: Program, tmp_path: Path) -> 
     (after,) = store.json("inbox")["candidates"]
     assert (after["id"], after["text"]) == (before["id"], reword(before["text"]))
     assert after["score"] == (before["score"] + 90) // 2 == document["candidates"][0]["score"]
+    assert store.json("stats")["queued"] == 0
+
+
+def test_review_on_a_terminal_refines_the_queue_first(store: Program, tmp_path: Path) -> None:
+    """Whoever sits down to review sees what the LLM made of it; a server that fails does not stand in the way."""
+    with LlmServer(fail) as server:
+        use(store, server.configure(tmp_path / "llm"))
+        store.commit(LESSONS[0])
+        (before,) = store.json("inbox")["candidates"]
+        assert before["text"].split()[0] in on_terminal(store, "q\n", "review")
+        assert store.json("stats")["queued"] == 1
+        server.script = judge(90, reword)
+        said = on_terminal(store, "q\n", "review")
+    assert "asking the LLM about 1 queued candidate" in said
+    assert " ".join(reword(before["text"]).split()) in " ".join(said.split())
     assert store.json("stats")["queued"] == 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memx.entry.cli.command import INTEGER, Command, flag, option
-from memx.errors import EXIT_OK, UsageError
+from memx.errors import EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 
 TYPE_CHECKING = False
@@ -118,6 +118,7 @@ def _walk(invocation: Invocation) -> int:
     from memx.app.feedback import disputed
     from memx.app.review import waiting
 
+    _refine_queued(invocation)
     candidates = waiting(invocation.project)
     disputes = disputed(invocation.project)
     if not candidates and not disputes:
@@ -135,6 +136,27 @@ def _walk(invocation: Invocation) -> int:
             elif _answer(invocation, candidate, answer):
                 break
     return _walk_disputes(invocation, disputes)
+
+
+def _refine_queued(invocation: Invocation) -> None:
+    """Have the LLM, if there is one, see first what hooks left for it; whatever comes of it, the review goes on."""
+    from memx.app.distil import Options, distil_queued
+    from memx.app.llm import Queue, is_configured
+
+    count = len(Queue(invocation.project.state_dir).ids())
+    if not count or not is_configured(invocation.project.config.llm):
+        return
+    invocation.notice(
+        f"asking the LLM about {count} queued candidate{'s' * (count != 1)}; Ctrl-C goes on without"
+    )
+    try:
+        notes = distil_queued(invocation.project, Options()).notes
+    except KeyboardInterrupt:
+        notes = ("not asked; they stay queued",)
+    except MemxError as error:
+        notes = (f"not asked: {error}",)
+    for note in notes:
+        invocation.notice(note)
 
 
 def _walk_disputes(invocation: Invocation, disputes: list[StoredBullet]) -> int:
