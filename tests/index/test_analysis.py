@@ -91,3 +91,16 @@ def test_fold_drops_accents_and_case() -> None:
     """`Café` and `CAFE` are one word to the fuzzy layer."""
     assert fold("Café") == fold("CAFE") == "cafe"
     assert fold("Straße") == "strasse"
+
+
+@given(st.text("aAzZ019.,;:!?)(-_+#$@/ é日本ñßİ'`\t", max_size=24))
+def test_views_hold_the_terms_of_the_same_text(text: str) -> None:
+    """Bullets are analysed without the records that a query needs; both ways see the same."""
+    analyser = make_analyser()
+    exact, stems, _ = analyser.views(text)
+    terms = analyser.terms(text)
+    assert set(exact.split()) == {term.exact for term in terms} or len(terms) == MAX_QUERY_TERMS
+    for term in terms:
+        assert f" {term.exact} " in exact
+        for stem in (*term.stems, *(stem for piece in term.pieces for stem in piece)):
+            assert f" {stem} " in stems
