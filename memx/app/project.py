@@ -132,13 +132,19 @@ class Project:
             home=home(self.environ), root=self.root, patterns=self.config.privacy.patterns
         )
 
+    def no_store(self) -> StoreError:
+        """Return the error of a project without a store, with the step that helps."""
+        is_bare = self.repository is not None and not self.repository.worktree
+        hint = "a bare repository keeps none: run memx in a clone" if is_bare else "memx init"
+        return StoreError("no store here", hint=hint, path=self.store_root)
+
     @cached_property
     def store(self) -> Store:
         """This project's store; raises StoreError where `memx init` has not run."""
         from memx.store.store import Store
 
         if not os.path.isdir(self.store_root):
-            raise StoreError("no store here", hint="memx init", path=self.store_root)
+            raise self.no_store()
         return Store(
             self.store_root,
             self.state_dir,

@@ -7,7 +7,7 @@ import os
 from memx.app.count import with_recalls
 from memx.app.distil import require_repository
 from memx.app.forget import weigh_bullet
-from memx.errors import GitError
+from memx.errors import GitError, MemxError
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -29,25 +29,42 @@ class Story:
     decay: DecayResult
 
 
-def _path_in_repository(project: Project, stored: StoredBullet) -> str:
-    return os.path.relpath(os.path.join(project.store_root, stored.path), project.root).replace(os.sep, "/")
-
-
 def revisions_of(project: Project, reference: str) -> tuple[StoredBullet, list[Revision]]:
-    """Return a bullet and the commits that touched it, the newest first."""
+    """Return a bullet and the commits that touched it, the newest first; none when it is not committed yet."""
     from memx.repo.provenance import read_revisions
 
     stored = project.store.find(reference)
-    repository = require_repository(project)
-    return stored, list(read_revisions(repository, _path_in_repository(project, stored)))
+    path = _committed_path(project, stored)
+    return stored, list(read_revisions(require_repository(project), path)) if path else []
 
 
 def blame_of(project: Project, reference: str) -> tuple[StoredBullet, list[BlameLine]]:
-    """Return a bullet and who wrote each of its lines."""
+    """Return a bullet and who wrote each of its lines, as they are committed."""
     from memx.repo.provenance import read_blame
 
     stored = project.store.find(reference)
-    return stored, read_blame(require_repository(project), _path_in_repository(project, stored))
+    path = _committed_path(project, stored)
+    if not path:
+        raise MemxError("not committed yet", path=stored.path, hint="git add .memx && git commit")
+    return stored, read_blame(require_repository(project), path)
+
+
+def _committed_path(project: Project, stored: StoredBullet) -> str:
+    """Return where HEAD has a bullet's file, in the terms of git; empty when it has not.
+
+    A file that was moved since then keeps its name, for that is frozen at birth.
+    """
+    from memx.repo.discovery import read_head
+    from memx.repo.history import list_tree
+
+    repository = require_repository(project)
+    if not read_head(repository).commit:
+        return ""
+    store = os.path.relpath(project.store_root, project.root).replace(os.sep, "/")
+    path, name = f"{store}/{stored.path}", stored.path.rpartition("/")[2]
+    known = [entry.path for entry in list_tree(repository, "HEAD", store)]
+    named = [known_path for known_path in known if known_path.rpartition("/")[2] == name]
+    return path if path in named else next(iter(named), "")
 
 
 def story_of(project: Project, reference: str) -> Story:

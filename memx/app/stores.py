@@ -145,7 +145,7 @@ def find_stores(project: Project) -> tuple[Project, ...]:
     own = (project,) if os.path.isdir(project.store_root) else ()
     found = (*own, *project.others)
     if not found:
-        raise StoreError("no store here", hint="memx init", path=project.store_root)
+        raise project.no_store()
     return found
 
 

@@ -87,7 +87,7 @@ class HooksReport:
         """What to tell a person, a line each."""
         lines = [f"hooks written in {self.hooks_dir}: {', '.join(self.changed)}"] if self.changed else []
         if self.reason:
-            lines += [f"no hooks written: {self.reason}; add this by hand:", *self.snippet.splitlines()]
+            lines.append(f"no hooks written: {self.reason}; memx hooks status prints what to add by hand")
         return (*lines, *self.notes)
 
 

@@ -118,6 +118,7 @@ def test_bare_repository_is_refused_or_distilled(memx: Program, tmp_path: Path) 
     done = bare.run("init")
     assert done.returncode == 1
     assert b"bare" in done.stderr
+    assert b"in a clone" in bare.run("list").stderr
     assert bare.json("distill", "--history", "--dry-run")["sources"] == 1
     assert bare.run("list").returncode == 1
     assert bare.run("doctor").returncode == 1
@@ -292,3 +293,18 @@ def test_emptied_section_is_no_renamed_folder_to_git(store: Program, words: list
     assert store.git("status", "--porcelain") == ""
     assert [path.suffix for path in sorted((store.folder / ".memx/bullets/tools").glob("*.md"))] == [".md"]
     assert store.run("lint").returncode == 0
+
+
+def test_log_and_blame_follow_a_file_that_is_not_committed_where_it_lies(store: Program) -> None:
+    """Before the first commit there is nothing to tell; after a move the committed file is the bullet's."""
+    identifier = store.json("add", "Whales sing in C++ only when the moon is full", "--section", "tools")[
+        "id"
+    ]
+    done = store.run("log", identifier)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"not committed yet" in done.stderr
+    assert b"not committed yet" in store.run("blame", identifier).stderr
+    store.commit("One lesson")
+    store.ok("mv", identifier, "workflow")
+    assert "One lesson" in store.ok("log", identifier)
+    assert "Whales" in store.ok("blame", identifier)

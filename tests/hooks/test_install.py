@@ -6,10 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from memx.entry.cli.main import main
 from memx.repo.discovery import open_repository
 from memx.repo.hooks import HOOKS, HooksReport, install, status, uninstall
 from memx.resources import resource
@@ -17,7 +19,7 @@ from tests.hooks.conftest import is_executable, lesson_message, taught, with_hoo
 from tests.support.git_repo import GitRepo, create_repository
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from _pytest.capture import CaptureFixture
 
 FOREIGN = b'#!/bin/sh\necho foreign "$@" >> ran.log\ncat >> ran.log\nexit ${FOREIGN_EXIT:-0}\n'
 
@@ -175,7 +177,7 @@ def test_hooks_path_tracked_in_the_work_tree_gets_a_snippet_and_no_file(git_repo
     report = do(install, git_repo)
     assert "tracked in the work tree" in report.reason
     assert 'memx hooks run post-commit "$@"' in report.snippet
-    assert report.snippet in "\n".join(report.messages) + "\n"
+    assert any("memx hooks status prints what to add" in message for message in report.messages)
     assert os.listdir(git_repo.path / "githooks") == ["pre-push"]
     assert git_repo.git("config", "core.hooksPath") == "githooks"
     assert not (git_repo.path / ".git" / "hooks" / "post-commit").exists()
@@ -277,3 +279,21 @@ def test_install_under_autocrlf_writes_unix_line_ends(git_repo: GitRepo) -> None
     assert b"\r" not in (git_repo.path / ".git" / "hooks" / "post-commit").read_bytes()
     git_repo.commit(lesson_message("alpha"), {"a.txt": "x\r\ny\r\n"})
     assert taught(git_repo) == ["alpha"]
+
+
+def test_program_prints_the_snippet_as_it_is_to_be_pasted(
+    git_repo: GitRepo, capfd: CaptureFixture[str]
+) -> None:
+    """What goes into the file by hand is data, and an installation that wrote nothing is none."""
+    git_repo.commit("x", {"githooks/pre-push": "#!/bin/sh\n"})
+    git_repo.git("config", "core.hooksPath", "githooks")
+    snippet = do(status, git_repo).snippet
+    assert main(["-C", str(git_repo.path), "hooks", "install"]) == 1
+    told = capfd.readouterr()
+    assert told.out.endswith("\n" + snippet)
+    assert "no hooks written" in told.err
+    for part in snippet.split("# ")[1:]:
+        path, _, line = part.partition("\n")
+        Path(path).write_text(f"#!/bin/sh\n{line}")
+        Path(path).chmod(0o755)
+    assert main(["-C", str(git_repo.path), "hooks", "install"]) == 0

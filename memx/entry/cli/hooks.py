@@ -18,14 +18,18 @@ def run_install(invocation: Invocation) -> int:
     """Put the hooks in place; those that were there keep running first."""
     from memx.repo.hooks import install
 
-    return _report(invocation, install(_repository(invocation)))
+    report = install(_repository(invocation))
+    _report(invocation, report)
+    is_done = not report.snippet or any(state.runs_memx for state in report.hooks)
+    return EXIT_OK if is_done else EXIT_EXPECTED
 
 
 def run_uninstall(invocation: Invocation) -> int:
     """Take the hooks away and put those that were there before back."""
     from memx.repo.hooks import uninstall
 
-    return _report(invocation, uninstall(_repository(invocation)))
+    _report(invocation, uninstall(_repository(invocation)))
+    return EXIT_OK
 
 
 def run_status(invocation: Invocation) -> int:
@@ -51,7 +55,7 @@ def _repository(invocation: Invocation) -> Repository:
     return require_repository(invocation.project)
 
 
-def _report(invocation: Invocation, report: HooksReport) -> int:
+def _report(invocation: Invocation, report: HooksReport) -> None:
     document = {
         "hooks_dir": report.hooks_dir,
         "hooks": [
@@ -72,7 +76,6 @@ def _report(invocation: Invocation, report: HooksReport) -> int:
     invocation.emit(document, _lines(report))
     for message in report.messages:
         invocation.notice(message)
-    return EXIT_OK
 
 
 def _lines(report: HooksReport) -> Iterator[str]:
@@ -81,6 +84,9 @@ def _lines(report: HooksReport) -> Iterator[str]:
         note = f"  {state.note}" if state.note else ""
         runner = f" ({state.runner})" if state.runner else ""
         yield f"  {state.name:<14} {state.state}{runner}{note}"
+    if report.snippet:
+        yield ""
+        yield from report.snippet.splitlines()
 
 
 COMMANDS = (

@@ -40,6 +40,8 @@ def run_log(invocation: Invocation, *, bullet: str, patch: bool) -> int:
         ],
     }
     invocation.emit(document, _log_lines(invocation, revisions, patch=patch))
+    if not revisions:
+        invocation.notice("not committed yet: git add .memx && git commit")
     return EXIT_OK
 
 
