@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memx.redact.finding import Match, secret
-from memx.redact.pattern import Pattern
+from memx.redact.pattern import Pattern, has_any, has_long_word, lower
 from memx.redact.shape import (
     has_digit,
     has_letter,
@@ -34,12 +34,12 @@ _WEAK_WORDS = (
 _SHORT_NAMES = (
     r"(?<=[_-])pass(?![a-z])|(?<![a-z])(?:pass|pw|psw)(?=[\"']?[ \t]*=|[\"']:|:[ \t]*[A-Za-z]+[0-9#!$%&])"
 )
-_KEY_WORD = Pattern(rf"({_STRONG_WORDS}|{_SHORT_NAMES})|({_WEAK_WORDS})", re.IGNORECASE)
-_MAYBE = Pattern(
-    r"pass|pwd|\bps?w\b|secret|token|key|credential|contrase|clave|senha|wort|парол|bearer|basic|sudo|redis|mysql|maria|-u|--user|identified|login|sid|session"
-    r"|密|口令|令牌|暗号|暗証|パス|トークン|シークレット|キー|秘|비밀",
-    re.IGNORECASE,
-)
+_KEY_WORD = Pattern(rf"({_STRONG_WORDS}|{_SHORT_NAMES})|({_WEAK_WORDS})")
+"""For lower-case text: there the engine skips what no word begins with, which takes a third of the time."""
+_KEY_PARTS = (
+    "pass", "pwd", "pw", "psw", "wort", "contrase", "clave", "senha", "парол", "secret", "token", "key", "credential",
+)  # fmt: skip
+"""One of them stands in every key word."""
 _VALUE = r"[!#-&(-;=?-\[\]-_a-~À-ɏЀ-ӿ]"
 _QUOTED = r"\\?[\"'`“‘«](?P<quoted>[^\"'`“”‘’«»\n\\]{1,500})\\?[\"'`”’»]"
 _PLAIN = rf"(?P<plain>{_VALUE}{{1,500}})"
@@ -76,6 +76,7 @@ _HEADER = Pattern(
     r"[ \t]+(?P<plain>[A-Za-z0-9._~+/=-]{6,2000})",
     re.IGNORECASE,
 )
+_SCHEMES = ("bearer", "basic", "digest", "authorization:")
 _USER_FLAG = Pattern(
     r"(?<![\w-])(?:-u|--user|--proxy-user)[ =]+[\"']?[^\s:\"']{1,100}:(?P<plain>[^\s\"'`<>\\]{1,200})"
 )
@@ -95,7 +96,9 @@ _COOKIE = Pattern(
     r"\b(?:[a-z_.-]*sess(?:ion)?(?:[_-]?id)?|sid|csrftoken|xsrf-token)=(?P<plain>[A-Za-z0-9%._~+/=-]{16,})",
     re.IGNORECASE,
 )
-_BESIDE = Pattern(r"(?<![A-Za-z0-9_./+=-])[A-Za-z0-9_+/=.~-]{20,300}(?![A-Za-z0-9_])")
+_COOKIE_NAMES = ("sess", "sid=", "csrftoken=", "xsrf-token=")
+_SHORTEST_BESIDE = 20
+_BESIDE = Pattern(rf"(?<![A-Za-z0-9_./+=-])[A-Za-z0-9_+/=.~-]{{{_SHORTEST_BESIDE},300}}(?![A-Za-z0-9_])")
 _NEAR_KEY = Pattern(
     r"(?:\bkeys?\b|token|secret|credential|passw|\bauth|密钥|密码|令牌|秘钥|口令|キー|トークン|パスワード|\bclave|contraseña|_KEY\b|Key\b)",
     re.IGNORECASE,
@@ -115,17 +118,16 @@ _HEX_KEY = 24
 
 def assignments(text: str) -> Iterator[Match]:
     """Yield values that a key-like word names: by sign, flag, verb, header, or directly after it."""
-    if not _MAYBE.search(text):
-        return
-    yield from _named(text)
+    lowered = lower(text)
+    yield from _named(text, lowered)
     yield from _cjk(text)
-    yield from _headers(text)
-    yield from _by_form(text)
+    yield from _headers(text, lowered)
+    yield from _by_form(text, lowered)
     yield from _beside(text)
 
 
-def _named(text: str) -> Iterator[Match]:
-    for key in _KEY_WORD.finditer(text):
+def _named(text: str, lowered: str) -> Iterator[Match]:
+    for key in _KEY_WORD.finditer(lowered) if has_any(lowered, _KEY_PARTS) else ():
         if _is_inside_word(text, key):
             continue
         is_password = key.group(1) is not None
@@ -156,7 +158,9 @@ def _is_inside_word(text: str, key: re.Match[str]) -> bool:
     if after in ("_", "-") and text[key.end() + 1 : key.end() + 2].isalpha():
         return True
     before = text[key.start() - 1 : key.start()]
-    return before.isalpha() and before.isascii() and key.group()[0].islower() and not _is_compound(text, key)
+    return (
+        before.isalpha() and before.isascii() and text[key.start()].islower() and not _is_compound(text, key)
+    )
 
 
 _COMPOUNDS = (
@@ -318,7 +322,7 @@ def _ends_clause(text: str, end: int) -> bool:
 
 
 def _is_env_name(text: str, key: re.Match[str]) -> bool:
-    return key.group().isupper() and text[key.end() : key.end() + 1] == "="
+    return text[key.start() : key.end()].isupper() and text[key.end() : key.end() + 1] == "="
 
 
 def _is_token(text: str, value: str, start: int, trust: str) -> bool:
@@ -376,8 +380,8 @@ def _is_cjk_secret(text: str, start: int, end: int, kind: str, *, tight: bool) -
     return tight and len(value) >= 4 and (value.isdigit() or (is_word(value) and _ends_clause(text, end)))  # noqa: PLR2004 (a PIN, a short word)
 
 
-def _headers(text: str) -> Iterator[Match]:
-    for match in _HEADER.finditer(text):
+def _headers(text: str, lowered: str) -> Iterator[Match]:
+    for match in _HEADER.finditer(text) if has_any(lowered, _SCHEMES) else ():
         value = match.group("plain")
         if not is_placeholder(value):
             start, end = _trimmed(text, *match.span("plain"), quoted=False)
@@ -385,15 +389,27 @@ def _headers(text: str) -> Iterator[Match]:
                 yield secret("authorization", start, end, priority=1)
 
 
-def _by_form(text: str) -> Iterator[Match]:
-    for pattern in (_USER_FLAG, _SSHPASS, _IDENTIFIED_BY, _NETRC, _PIPED, _CLIENT):
-        for match in pattern.finditer(text):
+_FORMS = (
+    (("-u", "--proxy-u"), _USER_FLAG),
+    (("sshpass",), _SSHPASS),
+    (("identified", "password"), _IDENTIFIED_BY),
+    (("login",), _NETRC),
+    (("sudo",), _PIPED),
+    (("mysql", "mariadb", "redis-cli"), _CLIENT),
+)
+"""(lower-case texts of which one stands wherever the pattern matches, pattern)."""
+
+
+def _by_form(text: str, lowered: str) -> Iterator[Match]:
+    for needles, pattern in _FORMS:
+        for match in pattern.finditer(text) if has_any(lowered, needles) else ():
             if not is_placeholder(match.group("plain")):
                 yield secret("password", *match.span("plain"))
-    for match in _REVERSED.finditer(text) if " is " in text else ():
+    reverses = "pass" in lowered and " is " in text
+    for match in _REVERSED.finditer(text) if reverses else ():
         if _is_strong(match.group("plain")):
             yield secret("password", *match.span("plain"))
-    for match in _COOKIE.finditer(text):
+    for match in _COOKIE.finditer(text) if "=" in text and has_any(lowered, _COOKIE_NAMES) else ():
         if looks_random(match.group("plain")) or is_hash(match.group("plain")):
             yield secret("session", *match.span("plain"))
 
@@ -414,7 +430,7 @@ def _is_bearer(match: re.Match[str], value: str) -> bool:
 
 
 def _beside(text: str) -> Iterator[Match]:
-    for match in _BESIDE.finditer(text):
+    for match in _BESIDE.finditer(text) if has_long_word(text, _SHORTEST_BESIDE) else ():
         token = match.group()
         if not looks_random(token) or is_hash(token):
             continue

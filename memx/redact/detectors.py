@@ -8,7 +8,7 @@ and keyword plugins stay off: they flag commit hashes and YOUR_PASSWORD.
 from __future__ import annotations
 
 from memx.redact.finding import Match, secret
-from memx.redact.pattern import Pattern
+from memx.redact.pattern import Pattern, has_long_word
 from memx.redact.shape import is_hash, looks_random
 
 TYPE_CHECKING = False
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-_TOKEN = Pattern(r"[A-Za-z0-9+/_=:.~-]{24,4096}")
+_SHORTEST = 24
+_TOKEN = Pattern(rf"[A-Za-z0-9+/_=:.~-]{{{_SHORTEST},4096}}")
 _PLUGINS = (
     ("artifactory", "ArtifactoryDetector"),
     ("aws", "AWSKeyDetector"),
@@ -44,7 +45,9 @@ _plugins: list[tuple[str, Any]] = []
 
 def provider_plugins(text: str) -> Iterator[Match]:
     """Yield what detect-secrets knows and our own patterns do not; loads it only when needed."""
-    if not any(_is_candidate(match.group()) for match in _TOKEN.finditer(text)):
+    if not has_long_word(text, _SHORTEST) or not any(
+        _is_candidate(match.group()) for match in _TOKEN.finditer(text)
+    ):
         return
     start = 0
     for line in text.splitlines(keepends=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memx.redact.finding import Match, personal
-from memx.redact.pattern import Pattern
+from memx.redact.pattern import Pattern, has_any, lower
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ _FILE_ENDINGS = frozenset(
 _LOCAL_USERS = frozenset(("git", "hg", "svn"))
 _IPV4 = Pattern(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)(?P<mask>/\d{1,2})?")
 _IPV6 = Pattern(r"(?<![\w:])(?:fe80|f[cd][0-9a-f]{2})(?::[0-9a-f]{0,4}){2,7}(?![\w:])", re.IGNORECASE)
+_DOTTED = Pattern(r"\d\.\d{1,3}\.\d")
+_LOCAL_IPV6 = Pattern(r"[Ff](?:[Ee]80|[CcDd][0-9A-Fa-f]{2}):")
 _VERSION_BEFORE = Pattern(
     r"(?:\bv|version|release|chrome|版本|バージョン|versión|[<>=~^]=?)[ \t:]*\Z", re.IGNORECASE
 )
@@ -47,6 +49,8 @@ _HOST = Pattern(
     r"(?<![\w.\\$-])(?<!(?<!/)/)(?P<host>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}"
     r"(?:internal|intranet|intra|corp|lan|localdomain|local|home\.arpa|private))(?![\w-]|\.\w|\()(?P<port>:\d{2,5})?"
 )
+_ZONES = (".intern", ".intra", ".corp", ".lan", ".local", ".home.arpa", ".private")
+"""One of them stands wherever _HOST matches."""
 _PUBLIC_INNER = frozenset(
     (
         "host.docker.internal",
@@ -91,7 +95,7 @@ def homes(text: str, home: str) -> Iterator[Match]:
         for match in _UNIX_HOME.finditer(text):
             if match.group("name").lower() not in _SHARED_HOMES:
                 yield personal("home-path", match.start(), match.end(), "~")
-    if ":" in text:
+    if ":" in text and has_any(lower(text), ("users", "documents and")):
         for match in _WINDOWS_HOME.finditer(text):
             if match.group("name").lower() not in _SHARED_HOMES:
                 yield personal("home-path", match.start(), match.end(), "~")
@@ -146,7 +150,7 @@ def emails(text: str) -> Iterator[Match]:
 
 def addresses(text: str) -> Iterator[Match]:
     """Yield addresses of private networks; loopback, public and whole well-known ranges stay."""
-    for match in _IPV4.finditer(text):
+    for match in _IPV4.finditer(text) if _DOTTED.search(text) else ():
         if match.group() in _KNOWN_RANGES or match.group() == _CLOUD_METADATA:
             continue
         end = match.start("mask") if match.group("mask") else match.end()
@@ -154,7 +158,7 @@ def addresses(text: str) -> Iterator[Match]:
             text[max(0, match.start() - 12) : match.start()]
         ):
             yield personal("private-address", match.start(), end, "<ip>")
-    if "::" in text or ":" in text:
+    if ":" in text and _LOCAL_IPV6.search(text):
         for match in _IPV6.finditer(text):
             if not match.group().lower().endswith("::"):
                 yield personal("private-address", match.start(), match.end(), "<ip>")
@@ -169,7 +173,7 @@ def _is_private(address: str) -> bool:
 
 def hosts(text: str) -> Iterator[Match]:
     """Yield names of inner hosts such as `db-01.prod.internal`, not files (`.env.local`) or packages."""
-    for match in _HOST.finditer(text):
+    for match in _HOST.finditer(text) if has_any(text, _ZONES) else ():
         host = match.group("host")
         if _is_inner(
             host.lower(), text[max(0, match.start() - 24) : match.start()], has_port=bool(match.group("port"))

@@ -105,12 +105,15 @@ _URL_PLACEHOLDERS = frozenset(
 )
 
 _PATTERNS = tuple((kind, needle, Pattern(source)) for kind, needle, source in TOKENS)
+_SHORTEST = 15
+"""Characters of the shortest token, `xoxb-` and ten; none holds a blank."""
 
 
 def tokens(text: str) -> Iterator[Match]:
     """Yield tokens with a provider's prefix; a prefix before filler (`sk-xxxxxxxx`) is none."""
-    for kind, needle, pattern in _PATTERNS:
-        if needle not in text:
+    words = " ".join([word for word in text.split() if len(word) >= _SHORTEST])
+    for kind, needle, pattern in _PATTERNS if words else ():
+        if needle not in words:
             continue
         for match in pattern.finditer(text):
             if not _is_filler(match.group()):
@@ -138,7 +141,7 @@ def private_keys(text: str) -> Iterator[Match]:
 
 def url_credentials(text: str) -> Iterator[Match]:
     """Yield the password of `scheme://user:password@host`, and a lone random user (a DSN's key)."""
-    if "@" not in text or ("://" not in text and ":///" not in text):
+    if "@" not in text or ":/" not in text:
         return
     for match in _USERINFO.finditer(text):
         if not _is_url_placeholder(match.group(2)):

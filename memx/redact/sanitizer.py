@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from memx.redact.view import View
+    from memx.redact.view import Joined, View
 
 _PLACEHOLDER = re.compile(r"<(?:redacted:[a-z0-9-]+|email|ip|host|user)>")
 _MIN_FOLDER = 4
@@ -70,10 +70,9 @@ class PrivacySanitizer:
         found = [_in_original(match, view) for match in self._detect(view.text)]
         if (plain := unescaped(view)) is not None:
             found += [_in_original(match, plain) for match in self._detect(plain.text)]
-        if (joint := joined(view)) is not None:
-            whole, joints = joint
-            found += [_in_original(match, whole) for match in _across_lines(whole.text, joints)]
-        return _disjoint(found, _protected(text, view))
+        if (whole := joined(view)) is not None:
+            found += [_in_original(match, whole) for match in _across_lines(whole.text, whole.joints)]
+        return _disjoint(found, _protected(text, view)) if found else []
 
     def _detect(self, text: str) -> Iterator[Match]:
         for pattern in self._patterns:
@@ -101,10 +100,10 @@ def _blanked(text: str, known: Sequence[Match]) -> str:
     # What our own patterns found is no reason to load the plugins.
     for match in known:
         text = text[: match.start] + " " * (match.end - match.start) + text[match.end :]
-    return _PLACEHOLDER.sub(lambda match: " " * len(match.group()), text)
+    return _PLACEHOLDER.sub(lambda match: " " * len(match.group()), text) if "<" in text else text
 
 
-def _in_original(match: Match, view: View) -> Match:
+def _in_original(match: Match, view: View | Joined) -> Match:
     start, end = view.span(match.start, match.end)
     return Match(match.kind, start, end, match.replacement, match.is_secret, match.priority)
 
@@ -129,7 +128,7 @@ def _across_lines(text: str, joints: Sequence[int]) -> Iterator[Match]:
 
 
 def _protected(text: str, view: View) -> list[tuple[int, int]]:
-    spans = [match.span() for match in _PLACEHOLDER.finditer(text)]
+    spans = [match.span() for match in _PLACEHOLDER.finditer(text)] if "<" in text else []
     if view.text is not text:
         spans += [view.span(*match.span()) for match in _PLACEHOLDER.finditer(view.text)]
         spans.sort()

@@ -6,6 +6,9 @@ broken over two lines is still a credential (and a reader can still paste it).
 
 from __future__ import annotations
 
+import itertools
+from bisect import bisect_right
+
 from memx.redact.pattern import Pattern
 
 TYPE_CHECKING = False
@@ -18,11 +21,11 @@ _INVISIBLE = (
 )
 _UNUSUAL = Pattern(f"[{_INVISIBLE}\u00a0\u3000\uff01-\uff5e]")
 _DROPPED = Pattern(f"[{_INVISIBLE}]")
-_LINE_BREAK = Pattern(r"(?<=[A-Za-z0-9_.+/=-])\\?[ \t]*\r?\n[ \t>|#*]*(?=[A-Za-z0-9_.+/=-])")
+_LINE_BREAK = Pattern(r"\n[ \t>|#*]*(?=[A-Za-z0-9_.+/=-])")
+_TOKEN_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+/=-")
 _ESCAPED_END = Pattern(r"\\[nr]")
-_FULL_WIDTH_FIRST = 0xFF01
-_FULL_WIDTH_LAST = 0xFF5E
-_FULL_WIDTH_SHIFT = 0xFEE0
+_NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0xA0: " ", 0x3000: " "}
+"""Full-width forms and blanks to those of ASCII, one for one."""
 _LONE_SURROGATE = Pattern("[\ud800-\udfff]")
 
 
@@ -52,21 +55,10 @@ def normalised(text: str) -> View:
     """Return the text without invisible characters and with full-width forms as ASCII."""
     if text.isascii() or not _UNUSUAL.search(text):
         return View(text)
-    kept: list[str] = []
-    places: list[int] = []
-    for place, char in enumerate(text):
-        if char.isascii():
-            kept.append(char)
-        elif _FULL_WIDTH_FIRST <= ord(char) <= _FULL_WIDTH_LAST:
-            kept.append(chr(ord(char) - _FULL_WIDTH_SHIFT))
-        elif char in "\u00a0\u3000":
-            kept.append(" ")
-        elif _DROPPED.match(char):
-            continue
-        else:
-            kept.append(char)
-        places.append(place)
-    return View("".join(kept), places)
+    if not _DROPPED.search(text):
+        return View(text.translate(_NARROW))
+    kept = [place for place, char in enumerate(text) if char.isascii() or not _DROPPED.match(char)]
+    return View("".join([text[place] for place in kept]).translate(_NARROW), kept)
 
 
 def unescaped(view: View) -> View | None:
@@ -81,25 +73,44 @@ def unescaped(view: View) -> View | None:
     return View(text, view.places)
 
 
-def joined(view: View) -> tuple[View, list[int]] | None:
-    """Return the view with lines joined where a token may go on, and the places of the joints.
-
-    None when there is no such line break.
-    """
+def joined(view: View) -> Joined | None:
+    """Return the text with lines joined where a token may go on; None when there is no such line break."""
     text = view.text
-    pieces: list[str] = []
-    places: list[int] = []
-    joints: list[int] = []
-    last = length = 0
+    starts, ends = [0], []
     for match in _LINE_BREAK.finditer(text):
-        pieces.append(text[last : match.start()])
-        places.extend(range(last, match.start()))
-        length += match.start() - last
-        joints.append(length)
-        last = match.end()
-    if not joints:
-        return None
-    pieces.append(text[last:])
-    places.extend(range(last, len(text)))
-    originals = [view.span(place, place + 1)[0] for place in places]
-    return View("".join(pieces), originals), joints
+        end = _line_end(text, match.start())
+        if end and text[end - 1] in _TOKEN_CHARS:
+            ends.append(end)
+            starts.append(match.end())
+    return Joined(view, starts, [*ends, len(text)]) if ends else None
+
+
+class Joined:
+    """The lines of a view, joined: the text, and the places in it where one line goes on in the next."""
+
+    __slots__ = ("_starts", "_view", "joints", "text")
+
+    def __init__(self, view: View, starts: Sequence[int], ends: Sequence[int]) -> None:
+        """Join the stretches of the view that begin at `starts` and stop before `ends`."""
+        self._view = view
+        self._starts = starts
+        stretches = list(zip(starts, ends, strict=True))
+        self.text = "".join([view.text[start:end] for start, end in stretches])
+        self.joints = list(itertools.accumulate(end - start for start, end in stretches[:-1]))
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the half-open range of the original that `text[start:end]` was made from."""
+        return self._view.span(self._place(start), self._place(end - 1) + 1)
+
+    def _place(self, place: int) -> int:
+        line = bisect_right(self.joints, place)
+        return self._starts[line] + place - (self.joints[line - 1] if line else 0)
+
+
+def _line_end(text: str, place: int) -> int:
+    """Return where the line that ends at `place` ends without blanks and a backslash that continues it."""
+    if place and text[place - 1] == "\r":
+        place -= 1
+    while place and text[place - 1] in " \t":
+        place -= 1
+    return place - 1 if place and text[place - 1] == "\\" else place
