@@ -8,6 +8,7 @@ where texts are the same.
 from __future__ import annotations
 
 import os
+from collections import deque
 
 from memx.app.curate import NOMINATE_COSINE, NOMINATE_LIMIT
 from memx.errors import IndexUnavailableError, ModelUnavailableError
@@ -29,10 +30,7 @@ NEIGHBOURS_OF_MANY = 5
 """Above so many bullets fewer neighbours of each are judged: a fifth one says little that the nearest did not."""
 PARALLEL_ABOVE = 2000
 """Fewer bullets are judged in this process: starting others would take longer."""
-BATCH_PAIRS = 2000
-SIGNS = 16
-"""Components whose signs sort the texts: similar vectors share most of them."""
-_SIGN_OF = bytes(128) + b"\1" * 128
+BATCH_PAIRS = 4000
 DEMANDS_LIMIT = 20_000
 """Pairs of a text that calls something enough and one that asks for more; above this only near ones are judged."""
 FEW_BULLETS = 300
@@ -70,15 +68,21 @@ class Survey:
         """Yield what is not independent among the nominated pairs."""
         cores = os.cpu_count() or 1
         config = self._project.config.curator
-        batches = _batched(_once(self._nominated()))
+        nominated = self._nominated()
+        batches = _batched(nominated)
         if cores < 2 or len(self._texts) <= PARALLEL_ABOVE:  # noqa: PLR2004 (one core cannot share)
-            return (pair for batch in batches for pair in _judge(batch, config, self._texts))
-        from memx.app.cores import map_on_cores
+            judged = (_judge(batch, config, self._texts) for batch in batches)
+        else:
+            from memx.app.cores import map_on_cores
 
-        judged = map_on_cores(
-            _judge, batches, config, cores=cores, prepare=_share_texts, prepared=(self._texts,)
-        )
-        return (pair for batch in judged for pair in batch)
+            judged = map_on_cores(
+                _judge, batches, config, cores=cores, prepare=_share_texts, prepared=(self._texts,)
+            )
+        done = 0
+        for batch in judged:
+            done += BATCH_PAIRS
+            self._report("judged", min(done, len(nominated)), len(nominated))
+            yield from batch
 
     def judge(self, pairs: list[tuple[str, str]]) -> Iterator[JudgedPair]:
         """Judge pairs that were not nominated, with their exact cosines."""
@@ -93,7 +97,18 @@ class Survey:
         left, right = self._rows.get(a), self._rows.get(b)
         return cosine(left, right) if left is not None and right is not None else 0.0
 
-    def _nominated(self) -> Iterator[tuple[str, str, float]]:
+    def _nominated(self) -> list[tuple[str, str, float]]:
+        """Return each pair once; those of one text come close together, so that texts read last are remembered."""
+        names = list(self._texts)
+        count = len(names)
+        place = {name: at for at, name in enumerate(names)}
+        cosines: dict[int, float] = {}
+        for a, b, cosine in self._candidates():
+            low, high = sorted((place[a], place[b]))
+            cosines.setdefault(low * count + high, cosine)
+        return [(names[at // count], names[at % count], cosines[at]) for at in walk(cosines, count)]
+
+    def _candidates(self) -> Iterator[tuple[str, str, float]]:
         from memx.store.naming import bullet_id
 
         by_text: dict[str, str] = {}
@@ -127,8 +142,7 @@ class Survey:
     def _near(self) -> Iterator[tuple[str, str, float]]:
         from memx.index.dense.neighbours import near_pairs
 
-        # Texts that are alike come together, so that those read last are remembered.
-        names = sorted(self._rows, key=lambda name: (self._rows[name][:SIGNS].translate(_SIGN_OF), name))
+        names = list(self._rows)
         rows = [self._rows[name] for name in names]
         total = len(names)
         limit = NOMINATE_LIMIT if total <= MANY_BULLETS else NEIGHBOURS_OF_MANY
@@ -175,15 +189,26 @@ def _judge(
     return [pair for pair in judged if pair.verdict.action != "independent"]
 
 
-def _once(pairs: Iterable[tuple[str, str, float]]) -> Iterator[tuple[str, str, float]]:
-    """Yield each pair once, whichever side nominated it."""
-    seen: set[int] = set()
-    for a, b, cosine in pairs:
-        # A hash is a tenth of the names; a collision in 64 bits would lose one pair.
-        key = hash((a, b) if a < b else (b, a))
-        if key not in seen:
-            seen.add(key)
-            yield a, b, cosine
+def walk(pairs: Iterable[int], count: int) -> Iterator[int]:
+    """Yield pairs of nodes (low × count + high) along the graph that they form, each once.
+
+    A node's pairs follow one another, and those of its neighbours come soon after.
+    """
+    edges: dict[int, list[int]] = {}
+    for pair in pairs:
+        for node in divmod(pair, count):
+            edges.setdefault(node, []).append(pair)
+    done: set[int] = set()
+    for start in sorted(edges):
+        waiting = deque((start,))
+        while waiting:
+            node = waiting.popleft()
+            for pair in edges.pop(node, ()):
+                if pair not in done:
+                    done.add(pair)
+                    yield pair
+                    low, high = divmod(pair, count)
+                    waiting.append(high if low == node else low)
 
 
 def _batched(pairs: Iterable[tuple[str, str, float]]) -> Iterator[list[tuple[str, str, float]]]:

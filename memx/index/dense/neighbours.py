@@ -9,9 +9,12 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
 BLOCK_ROWS = 64
 """Rows compared at once; 64 × 100,000 cosines are 26 MB, beside 1 KB a row for the matrix."""
+_STRIPES = 64
+"""Parts of a row whose greatest cosines bound the wanted ones from below: one pass instead of a sort."""
 _DIGITS = 6
 """Cosines are rounded so far: their last bits depend on the block, and equal ones must stay equal."""
 
@@ -37,12 +40,33 @@ def near_pairs(
     for start in range(0, count, BLOCK_ROWS):
         stop = min(start + BLOCK_ROWS, count)
         for i, row in enumerate(unit[start:stop] @ unit.T, start):
-            near = np.flatnonzero(row >= least)
-            near = near[near != i]
+            row[i] = -1.0
+            near = np.flatnonzero(row >= max(least, _bound(row, limit)))
             cosines = np.round(row[near].astype(np.float64), _DIGITS)
-            if len(near) > limit:
-                # Stable: among equals the first rows win, whatever the block.
-                best = np.argsort(-cosines, kind="stable")[:limit]
-                near, cosines = near[best], cosines[best]
-            yield from zip((i,) * len(near), near.tolist(), cosines.tolist(), strict=True)
+            best = _best(cosines, limit)
+            yield from zip((i,) * len(best), near[best].tolist(), cosines[best].tolist(), strict=True)
         report(stop)
+
+
+def _bound(row: Any, limit: int) -> float:
+    """Return what the `limit` greatest of a row reach at least, by the greatest of each of its stripes."""
+    import numpy as np
+
+    width = len(row) // _STRIPES
+    if width <= limit:
+        return -1.0
+    greatest = row[: width * _STRIPES].reshape(_STRIPES, width).max(axis=0)
+    return float(np.partition(greatest, width - limit)[width - limit]) - 10**-_DIGITS
+
+
+def _best(cosines: Any, limit: int) -> Any:
+    """Return the places of the `limit` greatest, greatest first; among equals the first rows win, whatever the block."""
+    import numpy as np
+
+    if len(cosines) > limit:
+        least = np.partition(cosines, len(cosines) - limit)[len(cosines) - limit]
+        above = np.flatnonzero(cosines > least)
+        places = np.concatenate((above, np.flatnonzero(cosines == least)[: limit - len(above)]))
+    else:
+        places = np.arange(len(cosines))
+    return places[np.argsort(-cosines[places], kind="stable")]
