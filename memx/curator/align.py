@@ -71,8 +71,12 @@ def _partners(a: Analysis, b: Analysis) -> list[tuple[int, float]]:
     found = []
     index = b.index
     for unit in a.units:
-        place = next((index[key] for key in unit.keys if key in index), _NONE)
-        found.append((place, 1.0) if place != _NONE else _loose_partner(unit, b))
+        for key in unit.keys:
+            if key in index:
+                found.append((index[key], 1.0))
+                break
+        else:
+            found.append(_loose_partner(unit, b))
     return found
 
 

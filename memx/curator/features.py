@@ -149,7 +149,8 @@ def _vector(
     names = min(_name_count(alignment.left_a), _name_count(alignment.left_b))
     # Two long texts on different subjects share many words; the fit has seen none that long.
     shrink = min(1.0, LONGEST / max(min(a.weight, b.weight), 1.0))
-    loose = sum(swap not in swaps and swap.a.kind not in _QUANTITY for swap in alignment.swaps)
+    named = set(map(id, swaps))
+    loose = sum(id(swap) not in named and swap.a.kind not in _QUANTITY for swap in alignment.swaps)
     return (
         min(overlap_a, overlap_b),
         max(overlap_a, overlap_b),

@@ -53,6 +53,8 @@ _UNIT = re.compile(
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 _CLAUSE = re.compile(r"[;；。！？!?\n，、]|[.,:：](?=\s|$)|\s[—–-]+>?\s|→|[.,](?=[\u3000-\u9fff])")
 _SENTENCE = re.compile(r"[;；。！？!?\n]|\.(?=\s|$)")
+_NAME_MARK = re.compile(r"[_$@.\d]|::")
+_APOSTROPHE = re.compile(r"['’]")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _TORN = frozenset({"don", "doesn", "isn", "wasn", "won", "ll", "ve", "re"})
@@ -374,15 +376,14 @@ class _Reader:
 
     def _on_word(self, raw: str, start: int, end: int) -> None:
         raw = _POSSESSIVE.sub("", raw.rstrip("'’"))
-        if words.fold(raw).replace("’", "'") in words.stop_words(self.latin) and "'" in raw.replace("’", "'"):
+        if _APOSTROPHE.search(raw) and words.fold_word(raw).replace("’", "'") in words.stop_words(self.latin):
             return
         is_code = self._in_code(start)
         bare = raw.removesuffix("()")
-        is_name = any(c in bare for c in "_$@") or "." in bare or "::" in bare or raw != bare
-        if bare[0].isupper() and bare.isalpha() and not is_code and raw == bare:
-            self._plain(bare, start, end, is_code=False)
+        if bare.isalpha() and raw == bare and ((bare[0].isupper() and not is_code) or bare.islower()):
+            self._plain(bare, start, end, is_code=is_code)
             return
-        if is_name or _CAMEL.search(bare) or any(c.isdigit() for c in bare) or (is_code and "-" in bare):
+        if raw != bare or _NAME_MARK.search(bare) or _CAMEL.search(bare) or (is_code and "-" in bare):
             self._ident(bare, start, end)
             return
         if "-" in bare or "'" in bare or "’" in bare or ":" in bare:
@@ -396,7 +397,7 @@ class _Reader:
         self._add("ident", (bare.lower().strip("@$.") or bare,), start, end, parts=parts)
 
     def _plain(self, raw: str, start: int, end: int, *, is_code: bool) -> None:
-        low = words.fold(raw)
+        low = words.fold_word(raw)
         if low in _TORN:
             return
         number = words.number_words(self.latin).get(low)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from memx.record import record
 from memx.resources import resource
@@ -28,6 +28,7 @@ _SPANISH_ENDINGS = (
     "amos", "emos", "ar", "er", "ir", "an", "en", "as", "es", "os", "a", "e", "o", "s", "n",
 )  # fmt: skip
 _SHORTEST_STEM = 3
+_WORDS_KEPT = 32_768  # words whose spelling and stem are remembered
 
 
 def fold(text: str) -> str:
@@ -36,7 +37,13 @@ def fold(text: str) -> str:
     return (low if len(low) == len(text) else text).translate(_ACCENTS)
 
 
-@cache
+@lru_cache(maxsize=_WORDS_KEPT)
+def fold_word(word: str) -> str:
+    """Do the same for one word; the common ones are remembered."""
+    return fold(word)
+
+
+@lru_cache(maxsize=_WORDS_KEPT)
 def _stem(word: str, lang: str) -> str:
     for ending in _SPANISH_ENDINGS if lang == "es" else _ENGLISH_ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
