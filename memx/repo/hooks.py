@@ -50,8 +50,9 @@ class HookState:
     """What git finds under one hook's name.
 
     state: `memx`, `chained` (memx, after the hook that was there before),
-    `displaced` (another manager's, which runs memx afterwards), `foreign`,
-    `disabled` (not executable, so git skips it) or `absent`.
+    `displaced` (another manager's, which runs memx afterwards), `called` (a
+    foreign one with the line that calls memx), `foreign`, `disabled` (not
+    executable, so git skips it) or `absent`.
     """
 
     name: str
@@ -63,7 +64,7 @@ class HookState:
     @property
     def runs_memx(self) -> bool:
         """Tell whether git would start memx."""
-        return self.state in ("memx", "chained", "displaced")
+        return self.state in ("memx", "chained", "displaced", "called")
 
 
 @record
@@ -150,6 +151,8 @@ def _install_one(state: HookState, content: bytes, changed: list[str], notes: li
     if state.state == "displaced":
         notes.append(f"{state.name}: {state.runner or 'another manager'} runs memx already")
         _rewrite(state.path + ".legacy", content, state.name, changed)
+    elif state.state == "called":
+        notes.append(f"{state.name}: the hook there calls memx already")
     elif state.state in ("memx", "chained", "absent"):
         _rewrite(state.path, content, state.name, changed)
     elif os.path.lexists(legacy):
@@ -199,12 +202,18 @@ def _inspect(hooks_dir: str, name: str) -> HookState:
     path = os.path.join(hooks_dir, name)
     if not os.path.lexists(path):
         return HookState(name, "absent", path)
-    if _is_ours(path):
-        if not os.access(path, os.X_OK):
-            return HookState(name, "disabled", path, note="not executable: git skips it")
-        chained = os.path.lexists(path + LEGACY_SUFFIX)
-        runner = _runner(path + LEGACY_SUFFIX) if chained else ""
-        return HookState(name, "chained" if chained else "memx", path, runner, _interpreter_note(path))
+    return _inspect_ours(path, name) if _is_ours(path) else _inspect_foreign(path, name)
+
+
+def _inspect_ours(path: str, name: str) -> HookState:
+    if not os.access(path, os.X_OK):
+        return HookState(name, "disabled", path, note="not executable: git skips it")
+    chained = os.path.lexists(path + LEGACY_SUFFIX)
+    runner = _runner(path + LEGACY_SUFFIX) if chained else ""
+    return HookState(name, "chained" if chained else "memx", path, runner, _interpreter_note(path))
+
+
+def _inspect_foreign(path: str, name: str) -> HookState:
     runner = _runner(path)
     for suffix, runs in _DISPLACED.items():
         if _is_ours(path + suffix):
@@ -214,7 +223,16 @@ def _inspect(hooks_dir: str, name: str) -> HookState:
             return HookState(name, kind, path, runner, note)
     if not os.access(path, os.X_OK):
         return HookState(name, "disabled", path, runner, "not executable: git skips it")
+    if f"memx hooks run {name}".encode() in _read(_edited_by_people(path)):
+        return HookState(name, "called", path, runner, "calls memx")
     return HookState(name, "foreign", path, runner, "does not run memx")
+
+
+def _edited_by_people(path: str) -> str:
+    """Return the file that belongs to the team: husky generates `_` anew and runs the files beside it."""
+    folder, name = os.path.split(path)
+    above, last = os.path.split(folder)
+    return os.path.join(above, name) if last == "_" and os.path.basename(above) == ".husky" else path
 
 
 def _interpreter_note(path: str) -> str:
@@ -252,13 +270,10 @@ def _is_below(path: str, folder: str) -> bool:
 
 def _snippet(hooks_dir: str, states: Iterable[HookState]) -> str:
     """Return the shell line to add to each hook file; 10 is memx's refusal, all else is no matter."""
-    folder = hooks_dir
-    if os.path.basename(folder) == "_" and os.path.basename(os.path.dirname(folder)) == ".husky":
-        folder = os.path.dirname(folder)  # husky generates `_`; people edit the files beside it
     lines = []
     for state in states:
         name = state.name
-        lines.append(f"# {os.path.join(folder, name)}")
+        lines.append(f"# {_edited_by_people(os.path.join(hooks_dir, name))}")
         run = f'memx hooks run {name} "$@"'
         end = "; [ $? -ne 10 ] || exit 1" if name == "pre-commit" else " || true"
         lines.append(f"if command -v memx >/dev/null 2>&1; then {run}{end}; fi")

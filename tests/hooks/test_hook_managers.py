@@ -115,5 +115,7 @@ def test_husky_with_the_snippet_runs_memx(hooked_repo: GitRepo) -> None:
         if heading.endswith("post-commit"):
             (hooked_repo.path / ".husky" / "post-commit").write_text(line + "\n")
     path = f"{bin_dir}:{os.environ['PATH']}"
+    (state,) = [state for state in install(repository).hooks if state.name == "post-commit"]
+    assert (state.state, state.runner, state.runs_memx) == ("called", "husky", True)
     hooked_repo.git("commit", "-q", "--allow-empty", "-m", "x", env={"PATH": path})
     assert (bin_dir / "ran").read_text() == "hooks run post-commit\n"

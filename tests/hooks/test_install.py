@@ -297,3 +297,14 @@ def test_program_prints_the_snippet_as_it_is_to_be_pasted(
         Path(path).write_text(f"#!/bin/sh\n{line}")
         Path(path).chmod(0o755)
     assert main(["-C", str(git_repo.path), "hooks", "install"]) == 0
+
+
+def test_foreign_hook_that_calls_memx_is_not_chained_to_a_second_call(git_repo: GitRepo) -> None:
+    """Whoever wrote the line into the hook by hand has memx run once, not twice."""
+    path = put(git_repo, content=b'#!/bin/sh\nmemx hooks run post-commit "$@" || true\n')
+    report = do(install, git_repo)
+    assert states(report)["post-commit"] == "called"
+    assert any("calls memx already" in message for message in report.messages)
+    assert b"hooks run post-commit" in path.read_bytes()
+    do(uninstall, git_repo)
+    assert states(do(status, git_repo))["post-commit"] == "called"
