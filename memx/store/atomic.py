@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 TEMPORARY_PREFIX = ".memx-tmp-"
 """Hidden and without `.md`: no scan takes an unfinished file for a bullet."""
 
@@ -14,10 +18,10 @@ PLACEHOLDER = ".gitkeep"
 _STALE_SECONDS = 3600.0
 
 
-def write_atomically(path: str, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file; keep the mode of the one there, else follow the umask; fsync it when `durable`.
+def write_atomically(path: str, data: bytes | Iterable[bytes], *, durable: bool = True) -> None:
+    """Replace a file, in one or in pieces; keep the mode of the one there, else follow the umask.
 
-    The caller syncs the folder: once for many files.
+    It is fsynced when `durable`. The caller syncs the folder: once for many files.
 
     Raises OSError; then the old file is untouched and no temporary file is left.
     """
@@ -32,7 +36,8 @@ def write_atomically(path: str, data: bytes, *, durable: bool = True) -> None:
     try:
         try:
             _copy_mode(path, descriptor)
-            _write_all(descriptor, data)
+            for piece in (data,) if isinstance(data, bytes) else data:
+                _write_all(descriptor, piece)
             if durable:
                 os.fsync(descriptor)
         finally:

@@ -13,7 +13,7 @@ from memx.store.paths import name_problem, refuse_unsafe, resolve_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from memx.store.heads import Head
 
@@ -42,8 +42,11 @@ class StoreReader:
 
     def scan(self, archived: bool = False) -> tuple[list[StoredBullet], list[Problem]]:  # noqa: FBT001, FBT002
         """Return every bullet in path order, and a problem for each broken, linked or duplicate file."""
-        bullets: list[StoredBullet] = []
         problems: list[Problem] = []
+        return list(self.stream(problems, archived=archived)), problems
+
+    def stream(self, problems: list[Problem], *, archived: bool = False) -> Iterator[StoredBullet]:
+        """Yield every bullet in path order, one in memory at a time; `problems` grows on the way."""
         seen: dict[str, str] = {}
         for path in self.paths(archived=archived, problems=problems):
             try:
@@ -51,11 +54,10 @@ class StoreReader:
             except MemxError as error:
                 problems.append(problem_of(error, path))
                 continue
-            bullets.append(stored)
             first = seen.setdefault(stored.bullet.id, path)
             if first != path:
                 problems.append(duplicate_problem(stored.bullet.id, path, first))
-        return bullets, problems
+            yield stored
 
     def scan_heads(self) -> tuple[list[Head], list[Problem]]:
         """Return what decay needs of every live bullet: as `scan` does, in a fifth of its time."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
             """Return the secrets in a text."""
 
 
-_REDACTED = (
+REDACTED_FIELDS = (
     "text",
     "title",
     "source",
@@ -68,14 +68,15 @@ def redact_value(value: Any, sanitizer: Sanitizer) -> Any:
 
 def redact_bullet(bullet: Bullet, sanitizer: Sanitizer) -> Bullet:
     """Return the bullet with every text of it redacted; ids, section and type are validated instead."""
-    changes = {key: redact_value(getattr(bullet, key), sanitizer) for key in _REDACTED}
+    changes = {key: redact_value(getattr(bullet, key), sanitizer) for key in REDACTED_FIELDS}
     return replace(bullet, scope=_redact_scope(bullet.scope, sanitizer), **changes)
 
 
 def redact_changes(changes: Mapping[str, object], sanitizer: Sanitizer) -> dict[str, object]:
     """Return the changes of an edit with every text of them redacted."""
     redacted = {
-        key: redact_value(value, sanitizer) if key in _REDACTED else value for key, value in changes.items()
+        key: redact_value(value, sanitizer) if key in REDACTED_FIELDS else value
+        for key, value in changes.items()
     }
     scope = redacted.get("scope")
     return redacted | {"scope": _redact_scope(scope, sanitizer)} if isinstance(scope, str) else redacted

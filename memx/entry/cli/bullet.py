@@ -48,8 +48,8 @@ def run_add(invocation: Invocation, **values: object) -> int:
     draft = Draft(
         text=text,
         title=str(values["title"] or ""),
-        section=_choice("section", values["section"], SECTIONS),
-        type=_choice("type", values["type"], TYPES),
+        section=choice("section", values["section"], SECTIONS),
+        type=choice("type", values["type"], TYPES),
         scope=str(values["scope"] or ""),
         tags=_words(values["tag"]),
         tools=_words(values["tool"]),
@@ -114,7 +114,7 @@ def _explain(pairs: Sequence[Pair]) -> Iterator[str]:
             yield f"    kept apart: {pair.kept_apart}"
 
 
-def _choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
+def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """Return a section or type in lower case, empty when none was given."""
     if value is None:
         return ""
@@ -153,8 +153,8 @@ def run_list(invocation: Invocation, **values: object) -> int:
 
     found, problems = browse(
         invocation.project,
-        section=_choice("section", values["section"], SECTIONS),
-        type=_choice("type", values["type"], TYPES),
+        section=choice("section", values["section"], SECTIONS),
+        type=choice("type", values["type"], TYPES),
         tag=str(values["tag"] or ""),
         scope=str(values["scope"] or ""),
         workspace=str(values["workspace"] or ""),
@@ -206,7 +206,7 @@ def run_rm(invocation: Invocation, *, bullets: tuple[str, ...]) -> int:
 
 def run_mv(invocation: Invocation, *, bullet: str, section: str) -> int:
     """Move a bullet to another section."""
-    moved = invocation.project.store.move(bullet, _choice("section", section, SECTIONS))
+    moved = invocation.project.store.move(bullet, choice("section", section, SECTIONS))
     invocation.emit({"id": moved.bullet.id, "path": moved.path}, [f"moved {moved.bullet.id} {moved.path}"])
     return EXIT_OK
 

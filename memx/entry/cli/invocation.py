@@ -83,6 +83,11 @@ class Invocation:
         """Write one line of data. Text from files has been through `show_controls` by then, styles have not."""
         _write(text + "\n")
 
+    def stream(self, pieces: Iterable[str]) -> None:
+        """Write data piece by piece, as it comes."""
+        for piece in pieces:
+            _write(piece)
+
     def document(self, document: Mapping[str, object]) -> None:
         """Write one versioned JSON document."""
         import json

@@ -21,7 +21,7 @@ class Progress:
 
     def __init__(self, invocation: Invocation) -> None:
         """Show nothing yet."""
-        self._is_on = sys.stderr.isatty() and not invocation.quiet
+        self.is_on = sys.stderr.isatty() and not invocation.quiet
         self._started = self._last = 0.0
         self._is_shown = False
 
@@ -34,7 +34,7 @@ class Progress:
         """Show `done` of `total`, not before a second has passed and at most ten times a second."""
         now = time.monotonic()
         if (
-            not self._is_on
+            not self.is_on
             or now - self._started < PATIENCE_S
             or (now - self._last < _PAUSE_S and done < total)
         ):

@@ -38,6 +38,7 @@ MODULES = {
     "fold": "forget",
     "maintain": "maintain",
     "stats": "stats",
+    "export": "export",
     "sync": "sync",
     "useful": "feedback",
     "wrong": "feedback",
