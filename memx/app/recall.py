@@ -35,7 +35,7 @@ def recall(project: Project, request: SearchRequest, *, is_counted: bool = True)
 
         return search_revision(project, request)
     places = find_stores(project)
-    opened, vector_problem, failures = _open(project, places, fresh=request.fresh)
+    opened, vector_problem, failures = open_stores(project, places, fresh=request.fresh)
     scopes = {scope for store in opened if store.snapshot is not None for scope in store.snapshot.scopes}
     marks = read_marks(project)
     path = path_in_repository(project, request.path) if request.path else ""
@@ -48,10 +48,10 @@ def recall(project: Project, request: SearchRequest, *, is_counted: bool = True)
         vector_problem=vector_problem,
         drifted=frozenset(marks),
     )
-    hits = tuple(_recheck(project, hit, marks) if hit.drifted else hit for hit in answer.hits)
+    hits = tuple(recheck(project, hit, marks) if hit.drifted else hit for hit in answer.hits)
     answer = replace(answer, hits=hits, problems=(*answer.problems, *failures))
     if is_counted:
-        _count(project, places, hits)
+        count_hits(project, hits)
     return answer
 
 
@@ -60,7 +60,7 @@ def explain_absence(project: Project, reference: str, query: str) -> WhyNot:
     from memx.app.why_not import why_not
 
     places = find_stores(project)
-    opened, _, _ = _open(project, places, fresh=True)
+    opened, _, _ = open_stores(project, places, fresh=True)
     scopes = {scope for store in opened if store.snapshot is not None for scope in store.snapshot.scopes}
     return why_not(
         find_bullet(project, reference)[1].bullet.id,
@@ -72,7 +72,7 @@ def explain_absence(project: Project, reference: str, query: str) -> WhyNot:
     )
 
 
-def _open(
+def open_stores(
     project: Project, places: Sequence[Project], *, fresh: bool
 ) -> tuple[list[SearchStore], str, list[Problem]]:
     """Open every store's index; a shared store that cannot be read is reported and hides no other."""
@@ -95,18 +95,33 @@ def _open(
     return opened, vector_problem, failures
 
 
-def _recheck(project: Project, hit: Hit, marks: dict[str, tuple[str, int]]) -> Hit:
+def recheck(project: Project, hit: Hit, marks: dict[str, tuple[str, int]]) -> Hit:
     """Drop the mark of a bullet that was rewritten since, or that is another store's."""
     is_ours = hit.store == project.store_name
     return hit if is_ours and is_still_marked(project, marks[hit.id]) else replace(hit, drifted=False)
 
 
-def _count(project: Project, places: Sequence[Project], hits: Sequence[Hit]) -> None:
+def count_hits(project: Project, hits: Sequence[Hit], kind: str = "recall") -> None:
+    """Note in each store's own journal that its hits were recalled, or `shown` without being asked for."""
     window = project.config.decay.recall_window_minutes
-    for place in places:
+    for place in find_stores(project):
         ids = [hit.id for hit in hits if hit.store == place.store_name]
         if ids:
-            place.journal.record(ids, project.now, window)
+            place.journal.record(ids, project.now, window, kind)
+
+
+def refresh_later(project: Project, answer: SearchAnswer) -> None:
+    """Have files checked and code verified behind the reader's back, after the answer is out.
+
+    Files: when the last full check is older than two seconds. Code: once a commit, so that the next search
+    can mark what drifted.
+    """
+    if project.repository is None or not project.repository.worktree:
+        return
+    if needs_marks(project) or (answer.check_due and is_writable(project.cache_dir)):
+        from memx.app.hooks import spawn_background
+
+        spawn_background(project.repository, project.environ, "refresh")
 
 
 def path_in_repository(project: Project, path: str) -> str:

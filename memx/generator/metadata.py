@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memx.index.packed import place_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.generator.query import Query
@@ -39,7 +41,7 @@ def nearness(path: str, anchors: tuple[str, ...]) -> float:
     folder = path.rpartition("/")[0]
     best = 0.0
     for anchor in anchors:
-        place = anchor.partition("#")[0].partition(":")[0].rstrip("/")
+        place = place_of(anchor)
         if place == path:
             return FILE_CREDIT
         if folder and (place.rpartition("/")[0] == folder or path.startswith(f"{place}/")):

@@ -21,7 +21,7 @@ _XML = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;
 
 
 def render(query: str, hits: Sequence[Hit], form: str) -> str:
-    """Return the block in the form `xml` or `markdown`; raises ValueError for another."""
+    """Return the block in the form `xml` or `markdown`; an empty query was none. Raises ValueError for another."""
     if form == "xml":
         return _render_xml(query, hits)
     if form == "markdown":
@@ -36,7 +36,8 @@ def source_of(hit: Hit) -> str:
 
 
 def _render_xml(query: str, hits: Sequence[Hit]) -> str:
-    lines = [f'<memx-notes query="{_attribute(query)}">', f"<notice>{_xml(NOTICE)}</notice>"]
+    asked = f' query="{_attribute(query)}"' if query else ""
+    lines = [f"<memx-notes{asked}>", f"<notice>{_xml(NOTICE)}</notice>"]
     for hit in hits:
         attributes = " ".join(f'{name}="{_attribute(value)}"' for name, value in _attributes(hit))
         lines.append(f"<note {attributes}>")
@@ -48,15 +49,22 @@ def _render_xml(query: str, hits: Sequence[Hit]) -> str:
 
 
 def _render_markdown(query: str, hits: Sequence[Hit]) -> str:
-    lines = [f"## Notes for: {_inline(query)}", "", NOTICE]
+    lines = [f"## Notes for: {inline(query)}" if query else "## Notes", "", NOTICE]
     for number, hit in enumerate(hits, 1):
-        title = f" {_inline(hit.title)}" if hit.title else ""
+        title = f" {inline(hit.title)}" if hit.title else ""
         marks = "".join(f", {name}" for name in _marks(hit))
-        head = f"{number}.{title} [{hit.section}/{hit.type}, {_inline(hit.id)}, {_inline(source_of(hit))}{marks}]"
-        text = show_controls(hit.text)
-        fence = "`" * max(MIN_FENCE, _longest_run(text, "`") + 1)
-        lines += ["", head, "", f"{fence}text", text, fence]
+        head = (
+            f"{number}.{title} [{hit.section}/{hit.type}, {inline(hit.id)}, {inline(source_of(hit))}{marks}]"
+        )
+        lines += ["", head, "", fence(hit.text)]
     return "\n".join(lines) + "\n"
+
+
+def fence(text: str) -> str:
+    """Return a text as a block of code that nothing in it can close."""
+    shown = show_controls(text)
+    marks = "`" * max(MIN_FENCE, _longest_run(shown, "`") + 1)
+    return f"{marks}text\n{shown}\n{marks}"
 
 
 def _attributes(hit: Hit) -> list[tuple[str, str]]:
@@ -90,7 +98,7 @@ def _attribute(text: str) -> str:
     return _xml(" ".join(text.split()))
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """Return text on one line that opens neither a code span nor a heading."""
     return show_controls(" ".join(text.split())).replace("`", "'")
 

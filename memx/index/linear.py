@@ -60,6 +60,10 @@ class LinearIndex:
         wanted = frozenset(paths)
         return [bullet for bullet in self._bullets if bullet.path in wanted]
 
+    def leading(self, limit: int, filters: Filters) -> list[PackedBullet]:  # noqa: ARG002 (the same signature)
+        """Return the bullets that may weigh most: here all that pass, for they are in memory already."""
+        return [bullet for bullet in self._bullets if filters.admit(bullet)]
+
     def everything(self) -> list[PackedBullet]:
         """Return all bullets."""
         return list(self._bullets)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import marshal
 from binascii import crc32
+from math import log2
 
 from memx.errors import IndexUnavailableError
 from memx.index.aliases import canonical
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from memx.index.analysis import Analyser
     from memx.model import StoredBullet
 
-PACKED_VERSION = 3
+PACKED_VERSION = 4
+
+SECONDS_PER_DAY, HALF_LIFE_DAYS = 86_400.0, 30.0
 
 NO_STAT = (0, 0, 0, 0)
 
@@ -77,11 +80,32 @@ class PackedBullet:
             f"scope:{self.scope}",
             *tags,
             *(f"supersedes:{other}" for other in self.supersedes),
+            *dict.fromkeys(f"anchor:{place_of(anchor)}" for anchor in self.anchors),
+            *(("anchored",) if self.anchors else ()),
+            *(("pinned",) if self.pinned else ()),
             *(("archived",) if self.archived else ()),
         )
 
 
 FIELDS = tuple(PackedBullet.__annotations__)
+
+
+def place_of(anchor: str) -> str:
+    """Return the file or folder of an anchor, without the symbol or the lines in it."""
+    return anchor.partition("#")[0].partition(":")[0].rstrip("/")
+
+
+def worth(packed: PackedBullet) -> int:
+    """Return what orders bullets by decay weight times instructivity, whatever the time: in millionths.
+
+    weight × score = 2^((begun - now) / half-life) × (1 + 0.1 × recalls) × score, and in its logarithm `now` is the
+    same for all. Half-lives and boosts that are not the defaults, and the limits of the weight, are left to
+    whoever weighs the few best exactly.
+    """
+    begun = max((t for t in (packed.created, packed.updated, packed.accepted) if t is not None), default=None)
+    days = (packed.stat[0] / 1e9 if begun is None else begun) / SECONDS_PER_DAY
+    value = (1 + 0.1 * max(0, packed.recall_count)) * max(1, packed.score)
+    return max(0, round(1e6 * (days / (packed.half_life_days or HALF_LIFE_DAYS) + log2(value))))
 
 
 def pack(stored: StoredBullet, analyser: Analyser, stat: tuple[int, int, int, int] = NO_STAT) -> PackedBullet:

@@ -79,6 +79,14 @@ class Snapshot:
         base = self._base.with_facet(facet, limit + len(self._masked))
         return self._visible(base) + self._overlay.with_facet(facet, limit)
 
+    def leading(self, limit: int, filters: Filters = NO_FILTERS) -> list[PackedBullet]:
+        """Return the bullets that may weigh most, whatever the question: about `limit`, in no particular order.
+
+        Among them are all pinned ones, and the best by instructivity and age and by recalls in their files.
+        """
+        base = self._base.leading(limit + len(self._masked), filters)
+        return self._visible(base) + self._overlay.leading(limit, filters)
+
     def everything(self) -> list[PackedBullet]:
         """Return all bullets."""
         return self._visible(self._base.everything()) + self._overlay.everything()

@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memx.app.project import Project
     from memx.app.search import SearchAnswer
     from memx.entry.cli.invocation import Invocation
     from memx.model import Hit
@@ -22,7 +21,7 @@ FORMATS = ("text", "json", "markdown", "xml")
 
 def run(invocation: Invocation, **values: object) -> int:
     """Print the bullets that answer the query, best first."""
-    from memx.app.recall import recall
+    from memx.app.recall import recall, refresh_later
 
     request = _request(values)
     answer = recall(invocation.project, request, is_counted=not values["no_recall"])
@@ -38,27 +37,10 @@ def run(invocation: Invocation, **values: object) -> int:
         from memx.generator.render import render
 
         invocation.print(render(answer.query, answer.hits, form).rstrip("\n"))
-    _say(invocation, answer)
-    _refresh_later(invocation.project, answer)
+    say(invocation, answer)
+    sys.stdout.flush()
+    refresh_later(invocation.project, answer)
     return EXIT_OK
-
-
-def _refresh_later(project: Project, answer: SearchAnswer) -> None:
-    """Have files checked and code verified behind the reader's back, after the answer is printed.
-
-    Files: when the last full check is older than two seconds. Code: once a commit, so that the next search
-    can mark what drifted.
-    """
-    from memx.app.places import is_writable
-    from memx.app.recall import needs_marks
-
-    if project.repository is None or not project.repository.worktree:
-        return
-    if needs_marks(project) or (answer.check_due and is_writable(project.cache_dir)):
-        from memx.app.hooks import spawn_background
-
-        sys.stdout.flush()
-        spawn_background(project.repository, project.environ, "refresh")
 
 
 def _request(values: dict[str, object]):  # type: ignore[no-untyped-def]  # noqa: ANN202
@@ -117,7 +99,8 @@ def _hit_lines(invocation: Invocation, hit: Hit, *, explains: bool) -> Iterator[
         yield from explain(hit)
 
 
-def _say(invocation: Invocation, answer: SearchAnswer) -> None:
+def say(invocation: Invocation, answer: SearchAnswer) -> None:
+    """Say what was missing and which files are broken."""
     for missing in answer.degraded:
         invocation.notice(f"degraded: {missing}")
     invocation.problems(answer.problems)
