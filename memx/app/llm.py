@@ -85,7 +85,7 @@ def open_caller(project: Project, config: LlmConfig, model: LLM, ledger: Ledger)
 
     cache = AnswerCache(project.state_dir)
     cache.prune()
-    return Caller(model, config, Budget(config, ledger.spent_today()), cache, ledger)
+    return Caller(model, config, Budget(config, ledger.spent_today), cache, ledger)
 
 
 class AnswerCache:

@@ -114,6 +114,7 @@ class Caller:
         try:
             answer = ask_in_time(self._llm, prompt, self._config.timeout_seconds)
         except LlmError as error:
+            self._budget.settle(reserved, reserved)
             self._ledger.write(FAILED, estimate, 0)
             self._count_failure(error)
             raise

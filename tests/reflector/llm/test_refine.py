@@ -60,7 +60,9 @@ def caller(model: Told, today: Spent = NOTHING_SPENT, **limits: float) -> tuple[
     """Return a caller that does not pause between tries, and its ledger."""
     book = Book()
     config = LlmConfig(model="told", **limits)  # type: ignore[arg-type]
-    return Caller(model, config, Budget(config, today), Memory(), book, pause=lambda _seconds: None), book
+    return Caller(
+        model, config, Budget(config, lambda: today), Memory(), book, pause=lambda _seconds: None
+    ), book
 
 
 def candidate(
@@ -187,6 +189,23 @@ def test_dead_server_is_asked_three_times_a_run() -> None:
     outcomes = [refine_batch([candidate(f"{LESSON} {at}")], asked, plain)[0] for at in range(100)]
     assert len(dead.asked) == 3
     assert {outcome.candidate.score for outcome in outcomes} == {40}
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 40)), max_size=30), st.integers(0, 8))
+def test_caps_of_a_day_hold_for_runs_side_by_side(asked: list[tuple[int, int]], cap: int) -> None:
+    """Processes that share a ledger spend one cap of calls together, whoever asks when."""
+    spent: list[int] = []
+    config = LlmConfig(model="told", max_calls_per_day=cap)
+    budgets = [Budget(config, lambda: Spent(len(spent), sum(spent))) for _ in range(3)]
+    for which, tokens in asked:
+        try:
+            budgets[which].reserve(tokens)
+        except LlmError:
+            assert len(spent) == cap
+            continue
+        budgets[which].settle(tokens, tokens)
+        spent.append(tokens)
+    assert len(spent) <= cap
 
 
 @pytest.mark.parametrize(
