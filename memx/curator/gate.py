@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memx.curator.features import Comparison
     from memx.curator.tokens import Analysis, Unit
 
-OPPOSING = frozenset({"value", "negation", "opposite"})
+OPPOSING = frozenset({"value", "negation", "opposite", "direction"})
 """Kinds of veto that speak of a contradiction; the others speak of two different subjects."""
 _KIND_NAMES = {
     "ident": "identifier",
@@ -56,6 +56,7 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
     found = [Veto(family, *members) for family, members in comparison.families.items()]
     found += [_veto(_KIND_NAMES.get(kind, kind), comparison, *pair) for kind, pair in comparison.hard.items()]
     found += [_veto("value", comparison, *pair) for pair in comparison.values]
+    found += [_veto("direction", comparison, *pair) for pair in _turned_routes(comparison)]
     turned_for_sure = comparison.turned if comparison.is_crossed else comparison.replaced
     found += [_veto("negation", comparison, *pair) for pair in turned_for_sure]
     if comparison.order_turned >= _ORDER_TURNED and all(
@@ -73,6 +74,12 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
         if opposite(swap.a, swap.b)
     ]
     return tuple(dict.fromkeys(found))
+
+
+def _turned_routes(comparison: Comparison) -> list[tuple[Unit, Unit]]:
+    """Return what one text names as an origin and the other as a goal."""
+    a, b = comparison.a.units, comparison.b.units
+    return [(a[i], b[j]) for i, j in comparison.alignment.partners if a[i].role * b[j].role < 0]
 
 
 def _ranks(text: Analysis) -> bool:

@@ -64,6 +64,15 @@ _SWITCHED = re.compile(
 )
 _SPANISH = re.compile(r"\b(?:el|la|los|las|de|que|en|con|para|una?|se|del|al|por|y|es|lo|su)\b")
 _ENGLISH = re.compile(r"\b(?:the|of|and|is|are|to|for|in|on|with|it|an|be|must|not|from|that|this)\b")
+_AGREEING = re.compile(r"nunca|jam[aá]s|ni|ning[uú]n\w*|nada de|nadie|tampoco", re.IGNORECASE)
+_ORIGIN = re.compile(r"\b(?:from|desde)\s(?:(?:the|an?|our|its|el|las?|los|un|una)\s)?`?(?=[^\s`])")
+_GOAL = re.compile(r"\b(?:to|into|onto|hacia)\s(?:(?:the|an?|our|its|el|las?|los|un|una)\s)?`?(?=[^\s`])")
+_ROUTE = re.compile(
+    r"\bde\s(?:el\s|las?\s|los\s)?`?(?P<origin>[\w./-]+)`?\sa(?:l?\s|\slas?\s|\slos\s)`?(?P<goal>[\w./-]+)"
+    r"|从\s?(?P<zh_origin>[^，。；,;]{1,20}?)(?:同步|复制|拷贝|导入|迁移|写|推送?)?(?:到|至|向|往)\s?(?P<zh_goal>\S)"
+    r"|(?P<ja_origin>[^\s、。；ぁ-ん]+)から\s?(?P<ja_goal>[^\s、。；ぁ-ん]+)(?:へ|に|まで)"
+)
+_IS_ADVERB = re.compile(r"\s*(?:$|[.,;:!?)—–]|and\b|y\b|then\b)")
 _KANJI_COUNT = re.compile(r"[二两三四五六七八九十](?=[个次分天小台层条周年月秒回個件日時つ倍])")
 
 
@@ -93,6 +102,8 @@ class Unit:
     """Stems of an identifier's parts."""
     sides: tuple[tuple[str, int], ...] = ()
     """Axes of opposites and the side of each on which the unit stands."""
+    role: int = 0
+    """-1 where something comes from, 1 where it goes to, 0 neither."""
 
 
 @record
@@ -128,6 +139,8 @@ class _Clause:
     """What happens otherwise: its troubles speak for the advice."""
     flips: tuple[tuple[int, int], ...]
     """Half-open ranges of offsets whose stance is turned round."""
+    opened: tuple[tuple[int, int], ...]
+    """Ranges of offsets that are left open: what a ban speaks of, said before it."""
 
 
 def detect_language(text: str) -> str:
@@ -164,6 +177,8 @@ def _cut_clauses(text: str, lang: str) -> list[_Clause]:
     clauses = []
     for start, end in itertools.pairwise(marks):
         inside = [hit for hit in hits if start <= hit[0] < end]
+        if lang == "es":
+            inside = _one_negation(inside, text)
         clauses.append(_clause(text, start, end, inside, lang))
     return clauses
 
@@ -172,6 +187,7 @@ def _clause(
     text: str, start: int, end: int, hits: list[tuple[int, int, frozenset[str]]], lang: str
 ) -> _Clause:
     flips: list[tuple[int, int]] = []
+    opened: list[tuple[int, int]] = []
     is_open = is_else = False
     prefers = _prefers(text[start:end], lang)
     hits = _cancel_without(hits)
@@ -182,11 +198,26 @@ def _clause(
             is_open = True
         if kinds & {"after", "without"} or ("over" in kinds and prefers):
             flips.append((stop, end))
+        if "topic" in kinds and at - start > 1:
+            opened.append((start, at))
         if "before" in kinds or ("over_before" in kinds and prefers):
             flips.append((start, at))
         if "clause" in kinds:
             flips.append((start, end))
-    return _Clause(start, end, is_open, is_else, tuple(flips))
+    return _Clause(start, end, is_open, is_else, tuple(flips), tuple(opened))
+
+
+def _one_negation(
+    hits: list[tuple[int, int, frozenset[str]]], text: str
+) -> list[tuple[int, int, frozenset[str]]]:
+    """Read "no … nunca" and "sin ningún" as one negation: in Spanish they agree and do not cancel out."""
+    kept: list[tuple[int, int, frozenset[str]]] = []
+    is_denied = False
+    for at, stop, kinds in hits:
+        if not is_denied or not _AGREEING.fullmatch(text[at:stop]):
+            kept.append((at, stop, kinds))
+        is_denied = is_denied or bool(kinds & {"after", "without"})
+    return kept
 
 
 def _cancel_without(hits: list[tuple[int, int, frozenset[str]]]) -> list[tuple[int, int, frozenset[str]]]:
@@ -196,6 +227,16 @@ def _cancel_without(hits: list[tuple[int, int, frozenset[str]]]) -> list[tuple[i
     if 0 <= negation < without:
         return [hit for i, hit in enumerate(hits) if i not in (negation, without)]
     return hits
+
+
+def _roles(text: str) -> dict[int, int]:
+    """Map the offsets at which a folded text names where something comes from (-1) and goes to (1)."""
+    found = {m.end(): -1 for m in _ORIGIN.finditer(text)} | {m.end(): 1 for m in _GOAL.finditer(text)}
+    for match in _ROUTE.finditer(text):
+        for name, at in match.re.groupindex.items():
+            if match.group(at) is not None:
+                found[match.start(at)] = -1 if name.endswith("origin") else 1
+    return found
 
 
 _PREFERENCE = {
@@ -220,6 +261,7 @@ class _Reader:
         self.code = [(m.start(1), m.end(1)) for m in _CODE_SPAN.finditer(text)]
         self.folded = words.fold(text)
         self.phrases = {m.start(): m.end() for m in words.phrase_pattern().finditer(self.folded)}
+        self.roles = _roles(self.folded)
         self.units: list[Unit] = []
         self.at_clause = 0
         self.skip_to = 0
@@ -273,7 +315,7 @@ class _Reader:
         clause = self.clauses[self.at_clause]
         if clause.is_open:
             return self.at_clause, 0
-        stance = 1
+        stance = 0 if any(low <= start < high for low, high in clause.opened) else 1
         for low, high in clause.flips:
             if low <= start < high:
                 stance = -stance
@@ -284,7 +326,8 @@ class _Reader:
         if kind == "number" and stance < 0 and not self._is_turned_itself(start):
             stance = 0
         weight = more.pop("weight", None) or _WEIGHT[kind]
-        unit = Unit(kind, keys, start, end, clause, stance, weight, sides=_sides(keys), **more)  # type: ignore[arg-type]
+        role = self.roles.get(start, 0)
+        unit = Unit(kind, keys, start, end, clause, stance, weight, sides=_sides(keys), role=role, **more)  # type: ignore[arg-type]
         self.units.append(unit)
         self.last_word = (keys[0], end, kind)
 
@@ -435,6 +478,8 @@ class _Reader:
     def _word(
         self, raw: str, key: str, named: tuple[str, ...], start: int, end: int, *, is_code: bool
     ) -> None:
+        if named and named[0] in _RANKS and (is_code or not self._is_adverb(start, end)):
+            named = (_RANKS[named[0]], *named[1:])
         family = next((words.families()[n] for n in named if n in words.families()), "")
         kind = "word"
         if is_code:
@@ -444,6 +489,12 @@ class _Reader:
         weight = _LIGHT_WEIGHT if kind == "word" and named and named[0] in words.light_concepts() else None
         keys = (key, *("=" + n for n in named))
         self._add(kind, keys, start, end, weight=weight, family=family)
+
+    def _is_adverb(self, start: int, end: int) -> bool:
+        """Tell the "first" of "test first" and "First, test" from the one of "the first page"."""
+        before = self.text[:start].rstrip()
+        opens = not before or before[-1] in ".,;:!?—–"
+        return opens or _IS_ADVERB.match(self.text, end) is not None
 
     def _is_proper(self, raw: str, start: int) -> bool:
         if not raw[0].isupper():
@@ -461,6 +512,11 @@ class _Reader:
 
     def _cjk(self, start: int, end: int) -> None:
         """Cut a run without spaces at known words; what lies between stays whole."""
+        phrase = next((place for place in self.phrases if start < place < end), None)
+        if phrase is not None:
+            self._cjk(start, phrase)
+            self._phrase(phrase)
+            return
         at = start
         stop = min(len(self.text), end + _KANA_TAIL)  # a Japanese word may end in kana
         while at < end:
@@ -553,6 +609,10 @@ def analyse(text: str) -> Analysis:
 
 
 _SEQUENCE = frozenset({"=first", "=last", "=before", "=after", "before", "after"})
+
+
+_RANKS = {"first": "leading", "last": "trailing"}
+"""Concepts of a sequence, and what their words mean before a noun."""
 
 
 def _stances(units: tuple[Unit, ...]) -> dict[str, int]:

@@ -27,6 +27,8 @@ _SPANISH_ENDINGS = (
     "adas", "ados", "ada", "ado", "idas", "idos", "ida", "ido", "arse", "erse", "irse", "aron", "ieron",
     "amos", "emos", "ar", "er", "ir", "an", "en", "as", "es", "os", "a", "e", "o", "s", "n",
 )  # fmt: skip
+_SPANISH_TAIL = re.compile(r"(?<=..)(?:(?<=[aei]r)|(?<=ando|endo))(?:l[aeo]s?|se|me|te|nos)+$|(?<=...)a?mente$")
+"""Pronouns on an infinitive or gerund ("eliminarla") and the ending of an adverb ("solamente")."""
 _SHORTEST_STEM = 3
 _WORDS_KEPT = 32_768  # words whose spelling and stem are remembered
 
@@ -45,6 +47,8 @@ def fold_word(word: str) -> str:
 
 @lru_cache(maxsize=_WORDS_KEPT)
 def _stem(word: str, lang: str) -> str:
+    if lang == "es":
+        word = _SPANISH_TAIL.sub("", word)
     for ending in _SPANISH_ENDINGS if lang == "es" else _ENGLISH_ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             word = word[: -len(ending)]
