@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from memx.generator.density import density
+from memx.generator.spelling import is_folded_in
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.generator.query import Query
+    from memx.index.analysis import Term
     from memx.index.packed import PackedBullet
 
 EXACT_MAX = 15.0
 
-PRESENCE = 0.6
-"""Share of a term's credit that it earns by being there at all; the rest grows with its density."""
-
 PHRASE_SHARE = 0.15
 """Share of the layer that adjacent terms earn by standing side by side in the bullet too."""
 
-SATURATION = 1.2
-LENGTH_EFFECT = 0.5
-TYPICAL_LENGTH = 60.0
-"""BM25's k1 and b, with a fixed typical length (terms): a score must not depend on the other bullets."""
+FOLDED_CREDIT = 0.9
+"""Credit of a word that differs in nothing but its accents: `cafe` means `café`."""
 
 
 class ExactMatcher:
@@ -31,18 +30,17 @@ class ExactMatcher:
         if query.exact in bullet.exact:
             return EXACT_MAX
         total = query.weight
-        found = sum(w.weight * density(w.term.exact, bullet) for w in query.terms)
+        found = sum(w.weight * _credit(w.term, bullet) for w in query.terms)
         words = found / total if total else 0.0
         return EXACT_MAX * ((1 - PHRASE_SHARE) * words + PHRASE_SHARE * _adjacent(query, bullet))
 
 
-def density(term: str, bullet: PackedBullet) -> float:
-    """Return a term's credit in 0-1: 0 when it is absent, growing with its count, falling with length."""
-    count = bullet.exact.count(f" {term} ")
-    if not count:
-        return 0.0
-    norm = SATURATION * (1 - LENGTH_EFFECT + LENGTH_EFFECT * bullet.length / TYPICAL_LENGTH)
-    return PRESENCE + (1 - PRESENCE) * count / (count + norm)
+def _credit(term: Term, bullet: PackedBullet) -> float:
+    """Return a term's credit in 0-1: 0 when it is absent."""
+    count = bullet.exact.count(f" {term.exact} ")
+    if count:
+        return density(count, bullet.length)
+    return FOLDED_CREDIT * density(1, bullet.length) if is_folded_in(term, bullet) else 0.0
 
 
 def _adjacent(query: Query, bullet: PackedBullet) -> float:

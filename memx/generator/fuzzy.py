@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.generator.density import density
 from memx.generator.spelling import allowed_edits, near_words, parts_of
 from memx.index.analysis import CJK, WORD, fold
 
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 
 FUZZY_MAX = 10.0
 
-STEM_CREDIT = 0.9
+STEM_CREDIT = 0.95
 PIECE_CREDIT = 0.7
 CHARACTER_CREDIT = 0.05
-EDIT_CREDIT = (1.0, 0.85, 0.7)
+EDIT_CREDIT = (0.95, 0.85, 0.7)
 """Credit of a term that is found by its stem, by its pieces, by its single CJK characters, or with 0, 1 or 2
-slips; an exact one earns 1."""
+slips; an exact one earns 1. Each is multiplied by its density."""
 
 _STEM_PREFIX = 3
 """A stem begins as its word does; a synonym does not, and is not tried in other spellings."""
@@ -35,6 +36,8 @@ class FuzzyMatcher:
 
     def score(self, query: Query, bullet: PackedBullet) -> float:
         """Return 0-10: an exact word earns its full share here too."""
+        if query.terms and query.exact in bullet.exact:
+            return FUZZY_MAX
         total = query.weight
         if not total:
             return 0.0
@@ -44,10 +47,15 @@ class FuzzyMatcher:
         )  # divided first: a full match is the bound itself, not one rounding above
 
     def _credit(self, term: Term, bullet: PackedBullet, *, spell: bool) -> float:
-        if f" {term.exact} " in bullet.exact:
-            return 1.0
-        if any(f" {stem} " in bullet.stems for stem in term.stems):
-            return STEM_CREDIT
+        count = bullet.exact.count(f" {term.exact} ")
+        stems = max([bullet.stems.count(f" {stem} ") for stem in term.stems], default=0)
+        if count or stems:
+            share = 1.0 if count else STEM_CREDIT
+            return share * density(max(count, stems), bullet.length)
+        return self._resemblance(term, bullet, spell=spell) * density(1, bullet.length)
+
+    def _resemblance(self, term: Term, bullet: PackedBullet, *, spell: bool) -> float:
+        """Return the credit of a term that is there neither as it is nor by its stem."""
         if term.kind == CJK:
             return CHARACTER_CREDIT * _characters(term, bullet)
         if term.pieces:

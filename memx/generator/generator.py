@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from memx.errors import IndexUnavailableError
 from memx.generator import fusion
+from memx.generator.correction import correct
 from memx.generator.exact import EXACT_MAX, ExactMatcher
 from memx.generator.fuzzy import FuzzyMatcher
 from memx.generator.metadata import MetadataMatcher
@@ -171,12 +172,9 @@ class Generator:
     def _candidates(self, query: Query) -> list[PackedBullet]:
         filters = self._visible_filters()
         asked = LexicalQuery(self._telling_terms(query), query.names, self._misspelt(query), filters)
-        found: dict[tuple[str, str], PackedBullet] = {}
-        for snapshot in self._snapshots:
-            for bullet in snapshot.candidates(asked, CANDIDATES):
-                found[(bullet.store, bullet.path)] = bullet
-        for bullet in self._near(query, filters):
-            found[(bullet.store, bullet.path)] = bullet
+        by_words = [b for snapshot in self._snapshots for b in snapshot.candidates(asked, CANDIDATES)]
+        by_meaning = self._near(query, by_words, filters)
+        found = {(bullet.store, bullet.path): bullet for bullet in (*by_words, *by_meaning)}
         return [found[key] for key in sorted(found)]
 
     def _telling_terms(self, query: Query) -> tuple[Term, ...]:
@@ -190,13 +188,13 @@ class Generator:
             if w.may_be_misspelt and allowed_edits(w.term.exact)
         )
 
-    def _near(self, query: Query, filters: Filters) -> list[PackedBullet]:
+    def _near(self, query: Query, by_words: Sequence[PackedBullet], filters: Filters) -> list[PackedBullet]:
         """Return the nearest bullets by meaning; the vectors of other branches' bullets are passed over."""
         vector = self._engines.vector
         if vector is None:
             return []
         try:
-            if not vector.prepare(query.text):
+            if not vector.prepare(correct(query, by_words, vector.knows)):
                 return []
             limit = CANDIDATES
             while True:

@@ -25,13 +25,19 @@ class MetadataMatcher:
 
 
 def jaccard(query: Query, bullet: PackedBullet) -> float:
-    """Return |names of query and bullet| / |names of query or bullet|."""
+    """Return |names of query and bullet| / |telling words of the query or names of the bullet|.
+
+    A word of the query counts whether or not some bullet has it for a name:
+    `git` alone asks for what is tagged so, in a question of eight words it
+    hardly tells one such bullet from another.
+    """
     if not query.names:
         return 0.0
     names = frozenset(bullet.meta.split())
     mentioned = frozenset(query.names)
     both = len(names & mentioned)
-    return both / len(names | mentioned) if both else 0.0
+    others = max(0, query.telling - len(mentioned))
+    return both / (len(names | mentioned) + others) if both else 0.0
 
 
 def nearness(path: str, anchors: tuple[str, ...]) -> float:

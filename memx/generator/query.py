@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 STOPWORD_WEIGHT = 0.1
 """Share of its weight that a word keeps which says nothing of its own."""
 
-HIRAGANA_WEIGHT = 0.3
+CJK_WEIGHT = 0.5
+"""A word of n characters makes n - 1 pairs, so one pair is less than a word."""
+
+HIRAGANA_WEIGHT = 0.15
 """A pair of hiragana is mostly grammar."""
 
 RARE_COUNT = 2
@@ -27,12 +30,16 @@ RARE_COUNT = 2
 
 @record
 class WeightedTerm:
-    """A term and how much it counts: its inverse document frequency, less for words that say nothing."""
+    """A term and how much it counts: its inverse document frequency, less for words that say nothing.
+
+    `is_unknown`: no bullet holds it in any form.
+    """
 
     term: Term
     weight: float
     is_stopword: bool
     may_be_misspelt: bool
+    is_unknown: bool
 
 
 @record
@@ -40,14 +47,16 @@ class Query:
     """What the layers score against.
 
     `exact` is the query's own exact view (its terms in order between blanks);
-    `names` are canonical names that the query may mention; `path` is the file
-    that anchors are compared with, empty when none was given.
+    `names` are canonical names that the query may mention, `telling` is the
+    number of its words that say something; `path` is the file that anchors are
+    compared with, empty when none was given.
     """
 
     text: str
     exact: str
     terms: tuple[WeightedTerm, ...]
     names: tuple[str, ...] = ()
+    telling: int = 0
     path: str = ""
 
     @property
@@ -68,7 +77,7 @@ def make_query(
     terms = tuple(_with_synonyms(term, analyser) for term in analyser.terms(text))
     exact, _, _ = analyser.views(text)
     weighted = tuple(_weigh(term, count, size) for term in terms)
-    return Query(text, exact, weighted, _names(text, weighted, count), path)
+    return Query(text, exact, weighted, _names(text, weighted, count), _telling(weighted), path)
 
 
 def _weigh(term: Term, count: Callable[[str, str], int], size: int) -> WeightedTerm:
@@ -77,10 +86,21 @@ def _weigh(term: Term, count: Callable[[str, str], int], size: int) -> WeightedT
     weight = inverse_frequency(frequency, size)
     if is_stopword:
         weight *= STOPWORD_WEIGHT
-    elif term.kind == CJK and all("\u3040" <= char <= "\u309f" for char in term.exact):
-        weight *= HIRAGANA_WEIGHT
+    elif term.kind == CJK:
+        weight *= HIRAGANA_WEIGHT if all(map(_is_hiragana, term.exact)) else CJK_WEIGHT
     may_be_misspelt = term.kind == WORD and not is_stopword and frequency <= RARE_COUNT
-    return WeightedTerm(term, weight, is_stopword, may_be_misspelt)
+    return WeightedTerm(term, weight, is_stopword, may_be_misspelt, frequency == 0)
+
+
+def _is_hiragana(char: str) -> bool:
+    return "\u3040" <= char <= "\u309f"
+
+
+def _telling(terms: tuple[WeightedTerm, ...]) -> int:
+    """Return how many words say something; a CJK word has two pairs or so, pairs with hiragana not counted."""
+    told = [t.term for t in terms if not t.is_stopword]
+    pairs = sum(term.kind == CJK and not any(map(_is_hiragana, term.exact)) for term in told)
+    return sum(term.kind != CJK for term in told) + (pairs + 1) // 2
 
 
 def _with_synonyms(term: Term, analyser: Analyser) -> Term:

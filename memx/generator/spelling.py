@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from memx.index.analysis import WORD, fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.index.analysis import Term
+    from memx.index.packed import PackedBullet
+
 ONE_EDIT_CHARS = 4
 TWO_EDITS_CHARS = 8
+
+_FIRST_WIDE = "\u1100"
+"""From here on scripts have no accents that a query leaves out."""
 
 
 def allowed_edits(word: str) -> int:
@@ -44,6 +54,20 @@ def near_words(
             best = min(best, distance)
             at = view.find(part, end)
     return max(best, 1) if best <= edits else None
+
+
+def is_folded_in(term: Term, bullet: PackedBullet) -> bool:
+    """Return whether a bullet holds a word that differs from a term in its accents alone."""
+    if term.kind != WORD or not any(f" {stem} " in bullet.stems for stem in term.stems):
+        return False
+    plain = fold(term.exact)
+    if plain != term.exact and f" {plain} " in bullet.exact:
+        return True
+    if bullet.exact.isascii():
+        return False
+    return any(
+        word[0] < _FIRST_WIDE and not word.isascii() and fold(word) == plain for word in bullet.exact.split()
+    )
 
 
 def edit_distance(first: str, second: str, limit: int) -> int:

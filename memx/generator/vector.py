@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from memx.index.vectors import Vectors
 
 
+CHANCE_COSINE = 0.1
+"""The cosine of two texts that have nothing to do with each other."""
+
+
+def semantic_of(cosine: float) -> float:
+    """Return the semantic score of a cosine: 0 for what chance gives, 1 for the same text, a line between."""
+    return min(1.0, max(0.0, (cosine - CHANCE_COSINE) / (1 - CHANCE_COSINE)))
+
+
 class VectorSearcher:
     """Compares one query with the vectors of several folders, all of one model.
 
@@ -33,6 +42,10 @@ class VectorSearcher:
         self._cosines = {}
         return self._query is not None
 
+    def knows(self, word: str) -> bool:
+        """Return whether the model has a word of its own for it, not pieces only."""
+        return self._vectors[0].embedder.knows(word)
+
     def nearest(self, limit: int) -> list[bytes]:
         """Return the keys of the nearest texts, best first."""
         if self._query is None:
@@ -45,7 +58,7 @@ class VectorSearcher:
     def score(self, bullet: PackedBullet) -> float:
         """Return the semantic score of one bullet; 0 when it has no vector."""
         cosine = self._cosine(bullet)
-        return 0.0 if cosine is None else min(1.0, max(0.0, self._vectors[0].calibrate(cosine)))
+        return 0.0 if cosine is None else semantic_of(cosine)
 
     def _cosine(self, bullet: PackedBullet) -> float | None:
         if self._query is None:

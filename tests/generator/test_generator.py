@@ -21,6 +21,10 @@ TEXTS = ("redis pool size", "redis pool timeout", "kafka offsets lag")
 class Broken:
     """A layer that fails whenever it is asked."""
 
+    def knows(self, _word: str) -> bool:
+        """Fail."""
+        raise RuntimeError("out of order")
+
     def prepare(self, _text: str) -> bool:
         """Fail."""
         raise RuntimeError("out of order")
@@ -36,6 +40,10 @@ class Constant:
     def prepare(self, _text: str) -> bool:
         """Know nothing to look for."""
         return False
+
+    def knows(self, _word: str) -> bool:
+        """Know every word."""
+        return True
 
     def score(self, _bullet: object) -> float:
         """Return the same for all."""

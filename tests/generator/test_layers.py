@@ -183,6 +183,9 @@ def test_exact_holder_is_never_below_one_that_resembles(
         def prepare(self, _text: str) -> bool:
             return False
 
+        def knows(self, _word: str) -> bool:
+            return True
+
         def score(self, bullet: object) -> float:
             return scores[bullet.id]  # type: ignore[attr-defined]
 

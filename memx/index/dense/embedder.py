@@ -84,6 +84,12 @@ class QueryEmbedder:
         """Return the int8 vector of a text, or None when the model knows nothing of it."""
         return self._embed(text)
 
+    def knows(self, word: str) -> bool:
+        """Return whether a word is one token; a model that is embedded in bulk is not asked."""
+        if self._embed != self._embed_mapped:
+            return False
+        return len([token for token in self._tokenizer.encode(word) if token != self._marker]) == 1
+
     def _embed_mapped(self, text: str) -> bytes | None:
         total = [0.0] * self.dimension
         tokens = self._tokenizer.encode(text)
