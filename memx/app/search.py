@@ -16,8 +16,8 @@ from memx.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
 
     from memx.config import Config
     from memx.generator.generator import Engines, Ranking, Scored
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from memx.index.snapshot import Snapshot
     from memx.model import Problem
     from memx.store.journal import Counts
+
+    Answer = TypeVar("Answer")
 
 JSON_VERSION = 1
 
@@ -150,6 +152,7 @@ def search(
     anchors are known to have moved; `engines` replaces the four layers.
     Raises UsageError for a blank query or an unknown filter.
     """
+    check_request(request)
     asked = Searching(request, stores, config, now, viewer, vector_problem, engines, drifted)
     return asked.answer()
 
@@ -168,8 +171,7 @@ class Searching:
         engines: Engines | None = None,
         drifted: frozenset[str] = frozenset(),
     ) -> None:
-        """Check the request; raises UsageError."""
-        check_request(request)
+        """Take the request as `check_request` left it; raises UsageError for a scope of another form."""
         self._request = request
         self._stores = stores
         self._config = config
@@ -195,9 +197,9 @@ class Searching:
 
     def answer(self) -> SearchAnswer:
         """Return the whole answer."""
-        snapshots, ranking = self._ranking(fresh=self._request.fresh)
-        if any(s.checks_hits for s in snapshots) and self._has_stale(snapshots, ranking):
-            snapshots, ranking = self._ranking(fresh=True)
+        snapshots, ranking = self.attempt(self._rank, fresh=self._request.fresh)
+        if self.has_stale(snapshots, [scored.bullet for scored in ranking.hits]):
+            snapshots, ranking = self.attempt(self._rank, fresh=True)
         hits, tokens = self._hits(snapshots, ranking)
         return SearchAnswer(
             self._request.query,
@@ -213,21 +215,24 @@ class Searching:
             ),
         )
 
-    def _ranking(self, *, fresh: bool) -> tuple[list[Snapshot], Ranking]:
+    def attempt(
+        self, ask: Callable[[Sequence[Snapshot]], Answer], *, fresh: bool
+    ) -> tuple[list[Snapshot], Answer]:
+        """Ask snapshots of the stores; where an index turns out to be damaged, it is rebuilt or done without."""
         snapshots = self.snapshots(fresh=fresh)
         try:
-            return snapshots, self._rank(snapshots)
+            return snapshots, ask(snapshots)
         except IndexUnavailableError:
             snapshots = [store.index.recover() for store in self._stores]
         try:
-            return snapshots, self._rank(snapshots)
+            return snapshots, ask(snapshots)
         except IndexUnavailableError as error:
             snapshots = [store.index.linear(error.message) for store in self._stores]
-            return snapshots, self._rank(snapshots)
+            return snapshots, ask(snapshots)
 
     def ranking(self) -> Ranking:
         """Return the ranked hits without texts being fitted to the budget."""
-        return self._ranking(fresh=False)[1]
+        return self.attempt(self._rank, fresh=False)[1]
 
     def snapshots(self, *, fresh: bool) -> list[Snapshot]:
         """Return what the stores hold now; snapshots that were given are used as they are."""
@@ -269,17 +274,18 @@ class Searching:
             self.viewer,
             self._engines,
             now=self._now,
-            decay=self._decay,
+            decay=self.decay,
             filters=request_filters(self._request),
         )
 
-    def _decay(self, bullet: PackedBullet) -> float:
+    def decay(self, bullet: PackedBullet) -> float:
+        """Return the weight of a bullet now."""
         return weight(
             self._now,
             bullet.created,
             bullet.updated,
             bullet.accepted,
-            self._recalls(bullet),
+            self.recalls(bullet),
             bullet.type,
             bullet.half_life_days,
             bullet.pinned,
@@ -287,23 +293,24 @@ class Searching:
             is_disputed=bullet.disputed is not None,
         ).weight
 
-    def _recalls(self, bullet: PackedBullet) -> int:
+    def recalls(self, bullet: PackedBullet) -> int:
+        """Return how often a bullet was recalled: by its file, this clone and the team."""
         for store in self._stores:
             if store.counts is not None and store.index.store == bullet.store:
                 return store.counts.effective(bullet.id, bullet.recall_count)
         return bullet.recall_count
 
-    def _has_stale(self, snapshots: Sequence[Snapshot], ranking: Ranking) -> bool:
-        """Return whether the file of a hit is not what was indexed."""
+    def has_stale(self, snapshots: Sequence[Snapshot], bullets: Sequence[PackedBullet]) -> bool:
+        """Return whether one of these files is not what was indexed, in a store where not every file was checked."""
         roots = {
             store.index.store: store.root
             for store, snapshot in zip(self._stores, snapshots, strict=True)
             if snapshot.checks_hits
         }
         return any(
-            stat_file(os.path.join(roots[s.bullet.store], s.bullet.path)) != s.bullet.stat
-            for s in ranking.hits
-            if s.bullet.store in roots
+            stat_file(os.path.join(roots[bullet.store], bullet.path)) != bullet.stat
+            for bullet in bullets
+            if bullet.store in roots
         )
 
     def _hits(self, snapshots: Sequence[Snapshot], ranking: Ranking) -> tuple[tuple[Hit, ...], int]:
@@ -336,7 +343,7 @@ class Searching:
             recency_boost=scored.recency_boost,
             scope_boost=scored.scope_boost,
             instructivity=bullet.score,
-            recall_count=self._recalls(bullet),
+            recall_count=self.recalls(bullet),
             title=bullet.title,
             source=bullet.source,
             created=bullet.created,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memx.app.search import Searching, SearchRequest, request_filters
+from memx.app.search import Searching, SearchRequest, check_request, request_filters
 from memx.errors import StoreError
 from memx.generator.scopes import is_visible, scope_of
 from memx.record import record, replace
@@ -44,6 +44,7 @@ def why_not(
     engines: Engines | None = None,
 ) -> WhyNot:
     """Explain the absence of the bullet with this full id; raises StoreError when no store has it."""
+    check_request(request)
     searching = Searching(request, stores, config, now, viewer, engines=engines)
     snapshots = searching.snapshots(fresh=True)
     found = [bullet for snapshot in snapshots for bullet in snapshot.with_facet(f"id:{identifier}")]

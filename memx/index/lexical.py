@@ -13,6 +13,7 @@ from tantivy import Occur, Query
 from memx.errors import IndexUnavailableError
 from memx.index import packed as packing
 from memx.index.analysis import fold
+from memx.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ TANTIVY_VERSION: str = getattr(tantivy, "__version__", "")
 BULK_HEAP_BYTES = 128_000_000
 SMALL_HEAP_BYTES = 15_000_000
 """tantivy's minimum; enough for a refresh of some hundred bullets."""
+
+ORDERS = ("worth", "recalls")
+"""Columns that bullets can be ordered by without a question."""
 
 EXACT_BOOST = 1.0
 STEM_BOOST = 0.5
@@ -66,6 +70,8 @@ def _make_schema() -> Any:
     builder.add_text_field("key", tokenizer_name="raw", index_option="basic")
     for view in ("exact", "stems", "meta"):
         builder.add_text_field(view, tokenizer_name="whitespace", index_option="freq")
+    for order in ORDERS:
+        builder.add_unsigned_field(order, fast=True)
     builder.add_bytes_field("packed", stored=True)
     return builder.build()
 
@@ -150,6 +156,14 @@ class LexicalIndex:
             return []
         return self._fetch(Query.term_set_query(self._schema, "path", list(paths)), 2 * len(paths))
 
+    def leading(self, limit: int, filters: Filters) -> list[PackedBullet]:
+        """Return the pinned bullets, and the best `limit` by worth and half as many by recalls that pass."""
+        pinned = replace(filters, required=(*filters.required, "pinned"))
+        found = self._fetch(self._filtered(Query.all_query(), pinned), limit)
+        for order, many in zip(ORDERS, (limit, (limit + 1) // 2), strict=True):
+            found += self._fetch(self._filtered(Query.all_query(), filters), many, order)
+        return list({bullet.path: bullet for bullet in found}.values())
+
     def everything(self) -> list[PackedBullet]:
         """Return all bullets."""
         return self._fetch(Query.all_query(), max(1, self.size))
@@ -187,13 +201,13 @@ class LexicalIndex:
     def _facet(self, facet: str) -> Any:
         return Query.const_score_query(Query.term_query(self._schema, "facet", facet, "basic"), 0.0)
 
-    def _fetch(self, query: Any, limit: int) -> list[PackedBullet]:
+    def _fetch(self, query: Any, limit: int, order: str = "") -> list[PackedBullet]:
         searcher = self._searcher
-        hits = self._search(query, limit).hits
+        hits = self._search(query, limit, order=order).hits
         return [packing.load(_guard(searcher.doc, address).get_first("packed")) for _, address in hits]
 
-    def _search(self, query: Any, limit: int, *, count: bool = False) -> Any:
-        return _guard(self._searcher.search, query, limit, count)
+    def _search(self, query: Any, limit: int, *, count: bool = False, order: str = "") -> Any:
+        return _guard(self._searcher.search, query, limit, count, *((order,) if order else ()))
 
 
 def _write(
@@ -222,6 +236,8 @@ def _document(bullet: PackedBullet, schema: Any) -> Any:
         "exact": bullet.exact,
         "stems": bullet.stems,
         "meta": bullet.meta,
+        "worth": packing.worth(bullet),
+        "recalls": max(0, bullet.recall_count),
         "packed": packing.dump(bullet),
     }
     return tantivy.Document.from_dict(values, schema)

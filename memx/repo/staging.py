@@ -38,5 +38,10 @@ def list_unstaged(repo: Repository, paths: Sequence[str]) -> list[str]:
     return found
 
 
+def list_changed(repo: Repository) -> list[str]:
+    """Return the files that the work tree or the index has changed since HEAD; raises GitError without a HEAD."""
+    return _paths(run_in(repo, ["diff", "--name-only", "--no-renames", "-z", "HEAD", "--"]))
+
+
 def _paths(answer: bytes) -> list[str]:
     return [os.fsdecode(path) for path in answer.split(b"\0") if path]

@@ -110,6 +110,11 @@ class Counts:
             return own
         return max(own, ledger.recalled.counts.get(identifier, 0) + sum(others))
 
+    def most_recalled(self, limit: int) -> list[str]:
+        """Return the ids that this clone recalled most often, at most `limit`."""
+        counts = self._ledger.recalled.counts
+        return sorted(counts, key=lambda name: (-counts[name], name))[:limit]
+
 
 class Journal:
     """The recalls of one store's bullets, in `state_dir`, safe for many processes."""

@@ -97,6 +97,14 @@ def test_search_loads_tantivy_and_no_other_library(folder: Path) -> None:
     assert not names & SLOW_STANDARD
 
 
+@pytest.mark.parametrize("query", [[], ["pool"]], ids=["weighed", "asked"])
+def test_context_loads_what_a_search_loads(folder: Path, query: list[str]) -> None:
+    """A block for a prompt is printed at the start of every session, so it is as instant as a search."""
+    names = loaded(command("context", *query), folder)
+    assert names & HEAVY == SEARCH_MAY_LOAD
+    assert not names & SLOW_STANDARD
+
+
 @pytest.mark.parametrize("arguments", [["config", "get", "generator.max_results"], ["inbox"], ["list"]])
 def test_reading_commands_load_no_library(folder: Path, arguments: list[str]) -> None:
     """Commands that only read files need no library at all."""

@@ -54,13 +54,28 @@ def show(program: Program, view: tuple[str, ...]) -> set[str]:
 
 def export(program: Program, view: tuple[str, ...]) -> set[str]:
     """Return what `export` writes, by the word after the id's own in each text."""
-    if program.run("export", "--help").returncode:
-        pytest.skip("there is no `memx export`")
     written = program.ok("export", *view)
     return {name for name in BULLETS if f"falcon {name}" in written}
 
 
-READERS: tuple[Callable[[Program, tuple[str, ...]], set[str]], ...] = (search, list_bullets, show, export)
+def weigh(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return what a block for a prompt holds without a question."""
+    return {hit["id"] for hit in program.json("context", *view)["hits"]}
+
+
+def ask(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return what a block for a prompt holds that answers a question."""
+    return {hit["id"] for hit in program.json("context", "falcon", "-n", "20", *view)["hits"]}
+
+
+READERS: tuple[Callable[[Program, tuple[str, ...]], set[str]], ...] = (
+    search,
+    list_bullets,
+    show,
+    export,
+    weigh,
+    ask,
+)
 
 
 @pytest.fixture

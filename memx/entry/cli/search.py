@@ -48,21 +48,23 @@ def _request(values: dict[str, object]):  # type: ignore[no-untyped-def]  # noqa
 
     names = ("scope", "workspace", "section", "type", "path", "rev")
     return SearchRequest(
-        query=" ".join(_words(values["query"])),
-        max_results=_number(values["max_results"]),
-        token_budget=_number(values["token_budget"]),
-        tag=_words(values["tag"]),
+        query=" ".join(words(values["query"])),
+        max_results=number(values["max_results"]),
+        token_budget=number(values["token_budget"]),
+        tag=words(values["tag"]),
         archived=bool(values["archived"]),
         fresh=bool(values["fresh"]),
         **{name: str(values[name] or "") for name in names},
     )
 
 
-def _words(value: object) -> tuple[str, ...]:
+def words(value: object) -> tuple[str, ...]:
+    """Return the values of an option that may be repeated."""
     return tuple(map(str, value)) if isinstance(value, tuple) else ()
 
 
-def _number(value: object) -> int | None:
+def number(value: object) -> int | None:
+    """Return a whole number that was given."""
     return value if isinstance(value, int) else None
 
 

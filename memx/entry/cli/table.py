@@ -38,6 +38,7 @@ MODULES = {
     "fold": "forget",
     "maintain": "maintain",
     "stats": "stats",
+    "context": "context",
     "export": "export",
     "sync": "sync",
     "useful": "feedback",
