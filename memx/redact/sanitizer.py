@@ -65,6 +65,14 @@ class PrivacySanitizer:
         """Return the findings that are secrets, for what must refuse rather than rewrite."""
         return tuple(finding for finding in self.sanitize(text).findings if finding.is_secret)
 
+    def breaks_secrets(self, text: str) -> bool:
+        """Say cheaply whether a secret may go on in the next line, so that nothing knows it once lines are joined."""
+        view = normalised(text)
+        whole = joined(view)
+        if whole is None:
+            return False
+        return bool(self._patterns) or "PRIVATE KEY" in view.text or any(_across_lines(whole.text, whole.joints))
+
     def _matches(self, text: str) -> list[Match]:
         view = normalised(text)
         found = [_in_original(match, view) for match in self._detect(view.text)]

@@ -49,7 +49,7 @@ def class_values(text: str, rule: str, language: str, kind: str = "session") -> 
     values |= {name: min(1.0, counts.get(name, 0) / 2) for name in _CUES}
     values |= {
         "command": float(bool(_COMMAND.search(text))),
-        "option": float(bool(_OPTION.search(text))),
+        "option": float("-" in text and bool(_OPTION.search(text))),
         "exception": float(bool(_EXCEPTION.search(text))),
     }
     return values
@@ -65,13 +65,13 @@ def _models() -> dict[str, dict[str, dict[str, float]]]:
 def weigh(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """Return a class's log-odds: its bias and the weighted values."""
     return weights.get("bias", 0.0) + sum(
-        weights[name] * value for name, value in values.items() if value and name in weights
+        [weights[name] * value for name, value in values.items() if value and name in weights]
     )
 
 
 def classify(text: str, rule: str, language: str, kind: str = "session") -> tuple[str, str]:
     """Return (section, type) for a lesson."""
-    values = class_values(text, rule, language, kind)
+    values = {name: value for name, value in class_values(text, rule, language, kind).items() if value}
     models = _models()
     section = max(SECTIONS, key=lambda name: weigh(values, models["section"].get(name, {"bias": -99.0})))
     kind = max(TYPES, key=lambda name: weigh(values, models["type"].get(name, {"bias": -99.0})))

@@ -67,6 +67,10 @@ if TYPE_CHECKING:
             """Return the text without them."""
             ...
 
+        def breaks_secrets(self, text: str) -> bool:
+            """Say cheaply whether a secret may go on in the next line."""
+            ...
+
 
 _SHORTEST = 18
 """Latin characters; nothing shorter holds a lesson."""
@@ -125,7 +129,7 @@ class Reflector:
 
     def _without_broken_secrets(self, text: str) -> str:
         """Redact secrets that go on in the next line: once lines are joined by a blank nothing knows them."""
-        if "\n" not in text:
+        if "\n" not in text or not self._sanitizer.breaks_secrets(text):
             return text
         redaction = self._sanitizer.sanitize(text)
         broken = any("\n" in text[finding.start : finding.end] for finding in redaction.findings)

@@ -48,9 +48,6 @@ def fold(text: str) -> str:
     return f" {lowered.translate(_PUNCTUATION)} "
 
 
-_UNSEEN: _Cue = ((), ())
-
-
 class CueIndex:
     """All cues of a language, found in one pass over a text.
 
@@ -64,7 +61,7 @@ class CueIndex:
         self._words: dict[str, list[str]] = {}
         self._stems: dict[str, list[str]] = {}
         self._phrases: dict[str, list[tuple[tuple[str, ...], bool, str]]] = {}
-        self._known: dict[str, _Cue | None] = {}
+        self._known = _Remembered(self._cue_of)
         for group, phrases in groups.items():
             for phrase in phrases:
                 self._add(group, phrase)
@@ -93,12 +90,7 @@ class CueIndex:
             self._tally_characters(folded, counts)
 
     def _tally_words(self, words: list[str], counts: dict[str, int]) -> None:
-        known = self._known
-        seen = [
-            (at, word, cue) for at, word in enumerate(words) if (cue := known.get(word, _UNSEEN)) is not None
-        ]
-        for at, word, found in seen:
-            cue = self._cue_of(word) if found is _UNSEEN else found
+        for at, cue in enumerate(map(self._known.__getitem__, words)):
             if cue is None:
                 continue
             groups, phrases = cue
@@ -120,22 +112,34 @@ class CueIndex:
         for size in range(2, min(len(word), self._longest_stem) + 1):
             groups += self._stems.get(word[:size], ())
         phrases = [(parts[1:], open_ended, group) for parts, open_ended, group in self._phrases.get(word, ())]
-        found = (tuple(groups), tuple(phrases)) if groups or phrases else None
-        if len(self._known) < _WORDS_KNOWN:
-            self._known[word] = found
-        return found
+        return (tuple(groups), tuple(phrases)) if groups or phrases else None
 
     def _tally_characters(self, folded: str, counts: dict[str, int]) -> None:
         phrases = self._phrases
-        for at, character in enumerate(folded):
-            if character in phrases:
-                for (needle,), _, group in phrases[character]:
-                    if folded.startswith(needle, at):
-                        counts[group] = counts.get(group, 0) + 1
+        for at in [at for at, character in enumerate(folded) if character in phrases]:
+            for (needle,), _, group in phrases[folded[at]]:
+                if folded.startswith(needle, at):
+                    counts[group] = counts.get(group, 0) + 1
 
 
 _WORDS_KNOWN = 50_000
 """How many words are remembered with their groups: a bound on memory, not on meaning."""
+
+
+class _Remembered(dict[str, "_Cue | None"]):
+    """What each word is a cue of; asked for a word that it does not hold, it finds out."""
+
+    __slots__ = ("_find",)
+
+    def __init__(self, find: Callable[[str], _Cue | None]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, word: str) -> _Cue | None:
+        found = self._find(word)
+        if len(self) < _WORDS_KNOWN:
+            self[word] = found
+        return found
 
 
 class Lexicon:
