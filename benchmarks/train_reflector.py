@@ -53,6 +53,8 @@ NEVER_AGAINST = frozenset(
         "tool",
         "repeated",
         "generality",
+        "stated",
+        "body_reason",
     }
 )
 """Features whose coefficient may not fall below zero: the score is monotone in them."""

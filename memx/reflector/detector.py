@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from memx.record import replace
 from memx.reflector.language import detect_language
 from memx.reflector.rules import ALL_RULES, Match
 from memx.reflector.rules.rule import lower
+from memx.reflector.stated import may_state
 from memx.reflector.vocabulary import vocabulary
 
 TYPE_CHECKING = False
@@ -38,7 +40,7 @@ class PatternDetector:
 
     def denied(self, evidence: Evidence) -> frozenset[int]:
         """Return the positions of sentences that a rule's words deny: no other rule may read them as a lesson."""
-        rules = [rule for rule in self.rules if rule.stands_alone and rule.negation == "whole"]
+        rules = [rule for rule in self.rules if rule.stands_alone and rule.negation in ("whole", "clause")]
         return frozenset(
             at
             for at, sentence in enumerate(evidence.usable)
@@ -56,6 +58,20 @@ class PatternDetector:
             for lexicon in lexicons
         )
 
+    def may_state(self, text: str) -> bool:
+        """Tell cheaply whether a short text may state a lesson in no rule's wording: a reason, or a directive."""
+        return may_state(text, vocabulary(detect_language(text)))
+
+    def seen(self, evidence: Evidence) -> tuple[str, str, int] | None:
+        """Return (rule, reason, position) of what a rule's words were seen in, though it makes no lesson."""
+        for match in self.detect(evidence):
+            return match.rule, "", match.first
+        for rule in self.rules:
+            for at, sentence in enumerate(evidence.usable):
+                if rule.denies(sentence, evidence.language):
+                    return rule.name, "denied, planned, asked or quoted", at
+        return None
+
     def has_match(self, passage: Passage) -> bool:
         """Tell whether a rule whose match is a lesson by itself matches in any sentence."""
         language = detect_language(" ".join(s.text for s in passage.sentences))
@@ -64,11 +80,24 @@ class PatternDetector:
         )
 
 
+def is_failing(evidence: Evidence) -> bool:
+    """Tell whether a text speaks of something that went wrong, not only of what may."""
+    values = evidence.values
+    if values.get("fix_title", 0.0):
+        return True
+    return values.get("failure", 0.0) > 0 and (not values.get("stated") or values.get("past", 0.0) > 0)
+
+
+def as_fix(match: Match) -> Match:
+    """Return a statement about what went wrong as an error and its fix, no surer a lesson than before."""
+    return replace(match, rule="error_fix", confidence=0.8, support=match.support * match.confidence / 0.8)
+
+
 def lead_match(matches: Sequence[Match], evidence: Evidence) -> Match:
     """Return the match that names the lesson; without one, the kind that the words suggest, with no support."""
+    failing = is_failing(evidence)
     if matches:
-        return max(matches, key=lambda match: (match.support * match.confidence, match.confidence))
-    values = evidence.values
-    failing = values.get("failure", 0.0) + values.get("fix_title", 0.0) > 0
+        best = max(matches, key=lambda match: (match.support * match.confidence, match.confidence))
+        return as_fix(best) if failing and best.rule == "statement" else best
     name, confidence = ("error_fix", 0.8) if failing else ("statement", 0.55)
     return Match(name, confidence, 0.0, 0, max(0, len(evidence.usable) - 1), ())

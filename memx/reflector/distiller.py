@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from memx.reflector.features import code_tokens, title_type
+from memx.reflector.features import title_type
 from memx.reflector.language import is_cjk, weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.segment import TITLE
+from memx.reflector.tokens import code_tokens
 from memx.reflector.vocabulary import fold
 
 TYPE_CHECKING = False

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 
 from memx.record import record
+from memx.reflector.guards import is_denied, is_plan, is_question, is_reason
 from memx.reflector.language import detect_language, weight_of
 from memx.reflector.pattern import pattern
-from memx.reflector.segment import ITEM, TITLE
+from memx.reflector.segment import ITEM, PROSE, TITLE
+from memx.reflector.stated import sentence_support
+from memx.reflector.tokens import code_tokens, count_values
 from memx.reflector.vocabulary import fold, vocabulary
 
 TYPE_CHECKING = False
@@ -23,22 +25,6 @@ if TYPE_CHECKING:
     from memx.reflector.segment import Passage, Sentence
     from memx.reflector.vocabulary import Vocabulary
 
-CODE_TOKEN = pattern(
-    r"`[^`\n]{1,80}`"
-    r"|(?<![\w/])--?[a-z][\w-]*(?:=\S+)?"
-    r"|\b[A-Za-z_]\w*(?:::|->|\.)[A-Za-z_]\w*(?:\(\))?"
-    r"|\b[A-Za-z]\w*\(\)"
-    r"|\b[A-Za-z]+_\w+\b"
-    r"|\b[a-z]+[A-Z]\w*\b|\b(?:[A-Z][a-z0-9]+){2,}\b"
-    r"|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b"
-    r"|(?<![\w])[~.]?/?[\w.-]+/[\w./-]+"
-    r"|(?<![\w])@[A-Za-z]\w+"
-    r"|\b[\w-]+\.(?:py|js|ts|tsx|yml|yaml|toml|json|c|h|cpp|rs|go|java|sh|sql|md|txt|cfg|ini|properties|lock|env)\b"
-)
-_CODE_MARK = pattern(r"`[^`\n]{1,80}`")
-VALUE_TOKEN = pattern(
-    r"(?<![\w#.])\d+(?:\.\d+)*(?:\s?(?:ms|s|MB|GB|KB|kB|%|seconds?|minutes?|bytes?|秒|分|条|次))?(?![\w.])"
-)
 _CONVENTIONAL = pattern(r"^(?P<type>[A-Za-z]+)(?:\((?P<scope>[^)]*)\))?!?:\s*(?P<rest>.+)$", re.DOTALL)
 _PREFIX = pattern(
     r"^(?:\[(?P<type>Add|Mod|Fix|New|Imp|Keep|Docs?|Del)\]:?|(?P<key>Add|Mod|Fix|New|Imp|Keep|Docs?|Del):)\s*",
@@ -65,7 +51,6 @@ _BOT_WORDS = (
     "update pre-commit hooks",
 )
 _TICKET = pattern(r"\bmt#\d+|\bR\d\b|\bPR #?\d+|\bSC\d\b|\bAT\d\b|\bADR-\d+|\bTask \d+", re.IGNORECASE)
-_REFERENCE = pattern(r"\(#\d+\)|#\d+|https?://\S+")
 _LABEL = pattern(r"^[*`\"]{0,2}[\w./-]+(?:\(\))?[*`\"]{0,2}\s*[:：] ")
 _ROUTINE_TYPES = frozenset(
     ("chore", "docs", "doc", "style", "test", "tests", "refactor", "build", "ci", "keep")
@@ -78,12 +63,12 @@ NAMES = (
     "mean_sentence", "fluency", "core_discourse", "title_trouble", "title_remedy", "label_items", "crowd",
     "sequel", "thin", "merge_title", "all_series", "all_maintenance", "all_feature",
     "fix_title", "feature_title", "routine_title", "maintenance_title", "bot", "tickets",
+    "stated", "prose", "sentence_length", "body_reason",
 )  # fmt: skip
 _CUES = (
     "cause", "hazard", "failure", "remedy", "necessity", "contrast", "past", "condition", "firm",
     "feature", "maintenance", "testing", "series", "negation", "discourse", "docs_words", "general_fact",
 )  # fmt: skip
-_LONG_TOKEN = 80
 _CORE = 3
 """How many sentences, the strongest, are taken for the lesson itself."""
 
@@ -104,38 +89,6 @@ class Evidence:
     values: dict[str, float]
 
 
-_PLAIN_KNOWN = 50_000
-_plain: set[str] = set()
-"""Words that are no code: a bounded memory of what CODE_TOKEN said."""
-
-
-@lru_cache(maxsize=512)
-def code_tokens(text: str) -> tuple[str, ...]:
-    """Return the identifiers, flags, paths and marked code of a text, in order."""
-    if "`" not in text:
-        return tuple(_bare_tokens(text))
-    if "=" in text:
-        return tuple(CODE_TOKEN.findall(text))  # `--flag=...` goes on over a code mark
-    tokens: list[str] = []
-    start = 0
-    for mark in _CODE_MARK.finditer(text):
-        tokens += _bare_tokens(text[start : mark.start()])
-        tokens.append(mark.group())
-        start = mark.end()
-    return (*tokens, *_bare_tokens(text[start:]))
-
-
-def _bare_tokens(text: str) -> list[str]:
-    """Return the code tokens outside of marks; none goes over a space."""
-    found: list[str] = []
-    for word in [word for word in text.split() if word not in _plain]:
-        tokens = CODE_TOKEN.findall(word)
-        found += tokens
-        if not tokens and len(word) < _LONG_TOKEN and len(_plain) < _PLAIN_KNOWN:
-            _plain.add(word)
-    return found
-
-
 def title_type(title: str) -> tuple[str, str]:
     """Return a title's type, in lower case, and what follows it; ('', title) without one.
 
@@ -151,55 +104,34 @@ def title_type(title: str) -> tuple[str, str]:
     return (match["type"].lower(), title) if match else ("", title)
 
 
-def is_question(sentence: str, folded: str, words: Vocabulary) -> bool:
-    """Tell whether a sentence asks."""
-    ending = sentence.rstrip("\"'”»)）」 ")
-    if ending.endswith(("?", "？")):
-        return True
-    at = words.first("asked", folded)
-    if at < 0:
-        return False
-    return at <= 1 if words.spaced else folded.rstrip(" 。").endswith(("か", "吗", "呢"))
-
-
-def is_plan(folded: str, words: Vocabulary) -> bool:
-    """Tell whether a sentence only announces what somebody means to do."""
-    at = words.first("planned", folded)
-    if at < 0:
-        return False
-    return at < 14 if words.spaced else not words.has("firm", folded)  # noqa: PLR2004
-
-
-def is_denied(counts: Mapping[str, int]) -> bool:
-    """Tell whether a sentence says that something did not happen and that nothing is needed."""
-    return bool(counts.get("needless")) and bool(counts.get("negated"))
-
-
 def gather(passage: Passage, language: str = "", *, plans: bool = False) -> Evidence:
     """Count everything in a passage; `plans` keeps what was announced, where it was then done."""
     language = language or detect_language(" ".join(s.text for s in passage.sentences))
     words = vocabulary(language)
     usable, folded, tallies = [], [], []
+    dropped = False
     for sentence in passage.sentences:
         text = fold(sentence.masked)
         counts = words.tally(text)
         doubtful = "?" in sentence.text or "？" in sentence.text or "asked" in counts
-        if doubtful and is_question(sentence.text, text, words):
-            continue
-        if ("planned" in counts and not plans and is_plan(text, words)) or is_denied(counts):
+        asked = doubtful and is_question(sentence.text, text, words)
+        planned = "planned" in counts and not plans and is_plan(text, words)
+        dropped = asked or planned or is_denied(counts) or (dropped and is_reason(text, words))
+        if dropped:
             continue
         usable.append(sentence)
         folded.append(text)
         tallies.append(counts)
     tokens = [set(code_tokens(s.text)) for s in usable]
     strengths = [sentence_strength(c, s, len(t)) for c, s, t in zip(tallies, usable, tokens, strict=True)]
-    values = _measure(passage, usable, tallies, tokens, strengths, words)
+    values = _measure(passage, usable, folded, tallies, tokens, strengths, words)
     return Evidence(language, passage, tuple(usable), tuple(folded), tuple(tallies), tuple(strengths), values)
 
 
 def _measure(
     passage: Passage,
     usable: Sequence[Sentence],
+    folded: Sequence[str],
     tallies: Sequence[Mapping[str, int]],
     tokens: Sequence[set[str]],
     strengths: Sequence[float],
@@ -243,7 +175,21 @@ def _measure(
         "all_maintenance": sum(c.get("maintenance", 0) for c in tallies) / many,
         "all_feature": sum(c.get("feature", 0) for c in tallies) / many,
     }
-    return values | _title_values(passage.title, text, words)
+    return values | _title_values(passage.title, text, words) | _stated_values(usable, folded, tallies, words)
+
+
+def _stated_values(
+    usable: Sequence[Sentence], folded: Sequence[str], tallies: Sequence[Mapping[str, int]], words: Vocabulary
+) -> dict[str, float]:
+    """Return how clearly a sentence states a lesson, and how far the text is prose that begins with a reason."""
+    prose = [weight_of(s.text) for s in usable if s.kind == PROSE]
+    body = next((c for s, c in zip(usable, tallies, strict=True) if s.kind != TITLE), {})
+    return {
+        "stated": max(map(sentence_support, usable, folded, tallies, [words] * len(usable)), default=0.0),
+        "prose": math.log1p(sum(prose) / 100),
+        "sentence_length": math.log1p(sum(prose) / max(1, len(prose)) / 50),
+        "body_reason": float("reason" in body or "cause" in body),
+    }
 
 
 def _title_values(title: str, text: str, words: Vocabulary) -> dict[str, float]:
@@ -268,13 +214,6 @@ _STRENGTH = {
     "condition": 0.3, "past": 0.2, "decision": 0.3, "measure": 0.1,
     "feature": -0.3, "maintenance": -0.35, "series": -0.9, "testing": -0.3, "chatter": -0.4,
 }  # fmt: skip
-
-
-def count_values(text: str) -> int:
-    """Count numbers with their units, references to tickets left out."""
-    if not any(map(text.__contains__, "0123456789")):
-        return 0
-    return len(VALUE_TOKEN.findall(_REFERENCE.sub(" ", text)))
 
 
 def sentence_strength(counts: Mapping[str, int], sentence: Sentence, identifiers: int) -> float:

@@ -11,6 +11,7 @@ from memx.reflector.echo import is_injection, strip_echo
 from memx.reflector.features import Evidence, gather
 from memx.reflector.language import detect_language, weight_of
 from memx.reflector.rules import Match
+from memx.reflector.rules.statement import LONGEST
 from memx.reflector.scorer import Factors, KnowledgeScorer
 from memx.reflector.segment import Passage, explicit_lessons, segment, segment_prose
 from memx.reflector.subject import anchors_of, known_tools, tags_of, tools_of
@@ -174,6 +175,8 @@ class Reflector:
             return True
         if weight > _SHORT or self._config.min_score <= 0 or explicit_lessons(message):
             return False
+        if self._detector.may_state(message):
+            return False
         return not (self._detector.may_match(message) and self._detector.has_match(segment(message)))
 
     def text(
@@ -256,7 +259,8 @@ class Reflector:
         evidence = gather(passage)
         if not evidence.usable:
             return _NOTHING
-        matches = self._detector.detect(evidence, alone=True)
+        brief = len(evidence.usable) <= LONGEST
+        matches = [m for m in self._detector.detect(evidence, alone=None if brief else True) if m.support]
         if shown:
             matches.append(
                 Match(shown.rule, shown.confidence, _SHOWN_SUPPORT, 0, len(evidence.usable) - 1, ())
@@ -264,7 +268,7 @@ class Reflector:
         worth = self._model(kind).probability(evidence.values)
         if not matches and (100 * worth < self._config.min_score or self._is_slight(evidence)):
             # No score can exceed 100 × worth without a match: the costly rest is not needed.
-            return Reflection(rejected=(Rejection("worth", f"worth {worth:.2f}", origin.source),))
+            return self._unworthy(evidence, worth, origin)
         matches += self._detector.detect(evidence, alone=False)
         match = lead_match(matches, evidence)
         span = (match.first, match.last) if match.support else (None, None)
@@ -275,6 +279,15 @@ class Reflector:
         if command and command not in text:
             text = f"{text} `{command}`"
         return self._weigh(text, match, evidence.language, worth, kind, origin)
+
+    def _unworthy(self, evidence: Evidence, worth: float, origin: Origin) -> Reflection:
+        """Say what a rule saw in a text that is too little of a lesson; most texts hold nothing to name."""
+        seen = self._detector.seen(evidence) if len(evidence.usable) <= LONGEST else None
+        if seen is None:
+            return Reflection(rejected=(Rejection("worth", f"worth {worth:.2f}", origin.source),))
+        rule, reason, at = seen
+        safe = self._sanitizer.sanitize(evidence.usable[at].text).text
+        return Reflection(rejected=(Rejection(rule, reason or f"worth {worth:.2f}", origin.source, safe),))
 
     def _weigh(
         self, text: str, match: Match, language: str, worth: float, kind: str, origin: Origin

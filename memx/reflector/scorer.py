@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from memx.record import record
-from memx.reflector.features import VALUE_TOKEN, code_tokens
+from memx.reflector.tokens import VALUE_TOKEN, code_tokens
 from memx.reflector.vocabulary import cue_counts
 
 TYPE_CHECKING = False

@@ -84,7 +84,8 @@ def find_lessons(
 ) -> list[Finding]:
     """Return what each episode may teach: at most one lesson of the work, one of the person, one of repetition."""
     finder = _Finder(repetition_min, counts or {})
-    found: list[Finding] = []
+    # What was counted comes first: of two lessons in the same words the earlier names the rule.
+    found = finder.of_repetition(episodes)
     carried: tuple[Call, ...] = ()
     for episode in episodes:
         calls = (*carried, *episode.calls)
@@ -95,7 +96,6 @@ def find_lessons(
             [c for c in calls if c.failed] if not any(c.succeeded for c in episode.calls[-2:]) else []
         )
         carried = tuple(unresolved[-2:])
-    found += finder.of_repetition(episodes)
     return found
 
 
@@ -141,8 +141,12 @@ class _Finder:
             s for c in calls if c.action == "edit" and c.succeeded for s in edit_settings(c.path, c.command)
         ]
         tool = _new_tool(calls, evidence)
+        # Where something was done, only a rule's own words may name it otherwise than the calls do.
+        own = None if not calls else True
         stated = [
-            m for m in self._detector.detect(evidence) if m.support and (m.rule != "error_fix" or not calls)
+            m
+            for m in self._detector.detect(evidence, alone=own)
+            if m.support and (not calls or (m.rule != "error_fix" and m.support == 1.0))
         ]
         rule, confidence, support = _name_work(episode, calls, variants, settings, tool, stated, evidence)
         kept = self._distiller.choose(evidence)

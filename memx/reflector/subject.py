@@ -6,8 +6,8 @@ import os
 import re
 from functools import cache
 
-from memx.reflector.features import code_tokens
 from memx.reflector.pattern import pattern
+from memx.reflector.tokens import code_tokens
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _NAME = pattern(r"[A-Za-z][A-Za-z0-9+#-]*(?:\.[A-Za-z0-9]+)*")

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _VERSION = pattern(r"v?\d+\.\d+(?:\.\d+)*[a-z0-9.-]*$", re.IGNORECASE)
-_UPGRADE = pattern(r"\b(?:bump|upgrad|updat|actualiz)\w*|升级|バージョン|版本", re.IGNORECASE)
+_UPGRADE = pattern(
+    r"\b(?:bump|upgrad|updat|actualiz)\w*|升级|更新|アップデート|バージョン|版本", re.IGNORECASE
+)
 
 
 class ConfigChangeRule(Rule):
@@ -20,6 +22,7 @@ class ConfigChangeRule(Rule):
 
     name = "config_change"
     confidence = 0.6
+    negation = "clause"
 
     def accepts(self, found: re.Match[str], masked: str) -> bool:
         """Refuse equal values and version bumps."""
@@ -27,4 +30,6 @@ class ConfigChangeRule(Rule):
         old, new = (groups.get("old") or "").strip(), (groups.get("new") or "").strip()
         if old == new:
             return False
-        return not (_VERSION.match(old) and _VERSION.match(new) and _UPGRADE.search(masked))
+        versions = _VERSION.match(old) and _VERSION.match(new)
+        released = old.count(".") > 1 and new.count(".") > 1
+        return not (versions and (released or _UPGRADE.search(masked)))

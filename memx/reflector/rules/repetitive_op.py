@@ -19,3 +19,4 @@ class RepetitiveOpRule(Rule):
 
     name = "repetitive_op"
     confidence = BASE_CONFIDENCE
+    negation = "clause"

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 from memx.model import Span
 from memx.record import record
-from memx.reflector.features import is_plan, is_question
+from memx.reflector.guards import is_plan, is_question
+from memx.reflector.pattern import pattern
+from memx.reflector.stated import LEAST_SHARE, share_of, stated_support
 from memx.reflector.vocabulary import fold, vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from memx.reflector.segment import Sentence
     from memx.reflector.vocabulary import RulePattern, Vocabulary
+
+
+_INTO = 16
+"""How far into a match a negation still denies it; words of languages without spaces are shorter."""
+_CLAUSE_END = pattern(r"[,;:.!?](?=\s|$)|[，；：。、！？]| [-–—] ")
+_NEGATED_VERB = pattern(r"\b(?:not|never|no|nunca|tampoco)(?:\s+\w+){0,2}\s*$", re.IGNORECASE)
 
 
 @record
@@ -40,7 +49,7 @@ class Rule:
     reach = 1
     """How many neighbouring sentences a pattern may span."""
     negation = "whole"
-    """Where a negation voids the match: in the `whole` text, only `before` the match, or `none`."""
+    """Where a negation voids the match: in the `whole` text, in its `clause` and before, only `before`, `none`."""
     plans_void = True
     stands_alone = True
     """Whether a match is a lesson even where nothing else speaks for it."""
@@ -55,16 +64,17 @@ class Rule:
             return
         for first, text in enumerate(lowered):
             window = text if self.reach == 1 else "".join(lowered[first : first + self.reach])
-            for pattern in words.patterns(self.name, text, window):
-                match = self._match(pattern, sentences[first : first + self.reach], first, words)
+            for wording in words.patterns(self.name, text, window):
+                match = self._match(wording, sentences, first, words)
                 if match:
                     yield match
                     break
 
     def _match(
-        self, pattern: RulePattern, window: Sequence[Sentence], first: int, words: Vocabulary
+        self, wording: RulePattern, sentences: Sequence[Sentence], first: int, words: Vocabulary
     ) -> Match | None:
-        found = pattern.search(" ".join(sentence.masked for sentence in window))
+        window = sentences[first : first + self.reach]
+        found = wording.search(" ".join(sentence.masked for sentence in window))
         if not found or found.start() > len(window[0].masked):
             return None
         window = _covering(window, found.end())
@@ -74,7 +84,7 @@ class Rule:
         return Match(
             rule=self.name,
             confidence=self.confidence,
-            support=self.support(found, masked),
+            support=self.support(sentences, first, first + len(window) - 1, words.language),
             first=first,
             last=first + len(window) - 1,
             spans=spans_of(found, " ".join(sentence.text for sentence in window), self.name),
@@ -84,8 +94,8 @@ class Rule:
         """Tell whether a sentence has the rule's words, but denied, asked, planned or quoted."""
         words = vocabulary(language)
         lowered = f" {sentence.masked.lower()} "
-        for pattern in words.patterns(self.name, lowered, lowered):
-            found = pattern.search(sentence.masked)
+        for wording in words.patterns(self.name, lowered, lowered):
+            found = wording.search(sentence.masked)
             if (
                 found
                 and self.accepts(found, sentence.masked)
@@ -98,9 +108,9 @@ class Rule:
         """Tell whether the words found mean what the rule looks for."""
         return True
 
-    def support(self, found: re.Match[str], masked: str) -> float:  # noqa: ARG002
-        """Return how much of a lesson the match is by itself."""
-        return 1.0 if self.stands_alone else 0.0
+    def support(self, sentences: Sequence[Sentence], first: int, last: int, language: str) -> float:
+        """Return how much of a lesson the matched sentences are by themselves."""
+        return 1.0 if self.stands_alone else stated_part(sentences, first, last, language)
 
     def _is_void(
         self, found: re.Match[str], window: Sequence[Sentence], masked: str, words: Vocabulary
@@ -114,8 +124,51 @@ class Rule:
             return True
         if self.negation == "none":
             return False
-        denied = folded if self.negation == "whole" else folded[: found.start() + 16]
-        return words.has("negated", denied) or words.has("needless", folded)
+        denied = folded[: self._denial_end(found, masked, words)]
+        if self.negation == "clause" and _NEGATED_VERB.search(masked[: found.start()]):
+            return True
+        needless = denied if self.negation == "clause" else folded
+        return words.has("negated", denied) or words.has("needless", needless)
+
+    def _denial_end(self, found: re.Match[str], masked: str, words: Vocabulary) -> int:
+        """Return the position in the folded text up to which a negation denies the match."""
+        if self.negation == "before":
+            return found.start() + (_INTO if words.spaced else _INTO // 4)
+        if self.negation == "whole":
+            return len(masked) + 2
+        end = _CLAUSE_END.search(masked, found.end())
+        return end.start() + 2 if end else len(masked) + 2
+
+
+def stated_part(sentences: Sequence[Sentence], first: int, last: int, language: str) -> float:
+    """Return how far sentences state a lesson by themselves; 0 where the text is mostly about other things."""
+    if share_of(sentences, first, last) < LEAST_SHARE:
+        return 0.0
+    return stated_support(sentences[first : last + 1], language)
+
+
+def stated_match(
+    rule: str,
+    confidence: float,
+    sentences: Sequence[Sentence],
+    language: str,
+    support_of: Callable[[Sequence[Sentence], str], float],
+) -> Match | None:
+    """Return the match of a lesson stated in one sentence or two, most of the text, without a rule's own wording."""
+    for reach in (1, 2):
+        best: Match | None = None
+        for first in range(len(sentences) - reach + 1):
+            last = first + reach - 1
+            if share_of(sentences, first, last) < LEAST_SHARE:
+                continue
+            window = sentences[first : last + 1]
+            support = support_of(window, language)
+            if support > (best.support if best else 0.0):
+                text = " ".join(sentence.text for sentence in window)
+                best = Match(rule, confidence, support, first, last, (Span(0, len(text), text, rule),))
+        if best:
+            return best
+    return None
 
 
 def lower(sentences: Sequence[Sentence]) -> list[str]:

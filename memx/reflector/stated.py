@@ -1,0 +1,195 @@
+"""Whether sentences state a lesson by themselves: what to do or what goes wrong, joined to its reason.
+
+No fixed wording is looked for. A sentence counts by the kinds of words that
+stand in it: a reason, a directive, trouble, a remedy, and something concrete.
+So a paraphrase counts as the sentence does, in every language with a lexicon.
+"""
+
+from __future__ import annotations
+
+from memx.reflector.guards import is_plan, is_question, is_request
+from memx.reflector.language import weight_of
+from memx.reflector.pattern import pattern
+from memx.reflector.segment import TITLE
+from memx.reflector.tokens import VALUE_TOKEN, code_tokens
+from memx.reflector.vocabulary import cue_counts, fold, vocabulary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memx.reflector.segment import Sentence
+    from memx.reflector.vocabulary import Vocabulary
+
+LEAST_SHARE = 0.5
+"""How much of a text a stated lesson must be; in a longer text the learned score judges."""
+_EARLY = 36
+"""Characters in which a directive without a reason word stands: `Never …: it …`."""
+_REPORTED = 40
+"""Characters in which it stands who else says so."""
+_SHORTEST = 24
+"""Latin characters; less cannot hold a thing and its reason."""
+_SIDE = 18
+"""Latin characters on each side of a colon that stands for `because`."""
+_WORDS = 2
+"""Spaces before such a colon; fewer words are a label."""
+_REASONED = 45
+"""Latin characters of a rule with what follows from it."""
+_CLAUSES = pattern(r"\w[)`\"'”»」]*\s?[:;,.—–-]\s+[\w`\"'«“]|[，：；。、].")
+_STRONG_CLAUSES = pattern(r"\w[)`\"'”»」]*\s?[:;.—–]\s+[\w`\"'«“]|[：；。，].")
+_BECAUSE = pattern(r":\s|\s[—–]\s|[：；;]|[，。、]")
+_FOREIGN = pattern(r"[A-Za-z]{2,}|\d")
+_NAME = pattern(r"\b[A-Z][A-Za-z]*[A-Z0-9]\w*|(?<=[a-z,;] )[A-Z][a-z]+\b")
+_STATUS = pattern(r"(?<![\d.])[45]\d\d(?![\d.])|(?<![A-Za-z])E[A-Z]{4,}(?![a-z])")
+_FULL, _STRONG, _FAIR = 1.0, 0.9, 0.8
+_PLAIN = 0.9
+"""The factor of a sentence that names nothing."""
+
+
+def stated_support(sentences: Sequence[Sentence], language: str) -> float:
+    """Return how far sentences that follow one another state a lesson by themselves, 0 to 1."""
+    masked, counts, words = _read(sentences, language)
+    return _support(sentences, masked, counts, words) if counts is not None else 0.0
+
+
+def sentence_support(sentence: Sentence, folded: str, counts: Mapping[str, int], words: Vocabulary) -> float:
+    """Return `stated_support` of one sentence whose cues are counted already."""
+    if not ("reason" in counts or "failure" in counts or "hazard" in counts or "diagnosis" in counts):
+        return 0.0
+    support = _support((sentence,), sentence.masked, counts, words)
+    if not support or weight_of(sentence.masked.strip()) < _SHORTEST:
+        return 0.0
+    return 0.0 if _is_unreal((sentence,), folded, words) else support
+
+
+def _support(
+    sentences: Sequence[Sentence], masked: str, counts: Mapping[str, int], words: Vocabulary
+) -> float:
+    strength = _strength(counts, masked, words)
+    if not strength or is_concrete(sentences, words):
+        return strength
+    if "chatter" in counts or not ("reason" in counts or _STRONG_CLAUSES.search(masked)):
+        return 0.0
+    return strength * _PLAIN
+
+
+def diagnosed_support(sentences: Sequence[Sentence], language: str) -> float:
+    """Return how far sentences say what trouble came from, 0 to 1."""
+    masked, counts, words = _read(sentences, language)
+    if counts is None or "diagnosis" not in counts or not _is_trouble(counts, masked):
+        return 0.0
+    return _STRONG if is_concrete(sentences, words) else _STRONG * _PLAIN
+
+
+def retried_support(sentences: Sequence[Sentence], language: str) -> float:
+    """Return how far sentences tell of attempts that failed and of what worked in the end, 0 to 1."""
+    masked, counts, words = _read(sentences, language)
+    if counts is None or not ("futile" in counts and "finally" in counts):
+        return 0.0
+    folded = fold(masked)
+    return _STRONG if words.first("futile", folded) < words.first("finally", folded) else 0.0
+
+
+def reasoned_support(sentences: Sequence[Sentence], language: str) -> float:
+    """Return how far a rule that somebody lays down goes on to what follows from it, 0 to 1."""
+    masked, counts, words = _read(sentences, language)
+    if counts is None or not _CLAUSES.search(masked) or weight_of(masked) < _REASONED:
+        return 0.0
+    return _FAIR if is_concrete(sentences, words) or "reason" in counts else _FAIR * _PLAIN
+
+
+def share_of(sentences: Sequence[Sentence], first: int, last: int) -> float:
+    """Return how much of a text some of its sentences are; a title counts only where it is one of them."""
+    weights = [weight_of(sentence.text) for sentence in sentences]
+    mine = sum(weights[first : last + 1])
+    others = sum(
+        weight
+        for at, (sentence, weight) in enumerate(zip(sentences, weights, strict=True))
+        if not first <= at <= last and sentence.kind != TITLE
+    )
+    return mine / max(1, mine + others)
+
+
+def may_state(text: str, words: Vocabulary) -> bool:
+    """Tell cheaply whether a short text may state a lesson."""
+    folded = fold(text)
+    if words.has("reason", folded) or words.has("finally", folded):
+        return True
+    return bool(_CLAUSES.search(text)) and (words.has("directive", folded) or words.has("failure", folded))
+
+
+def is_concrete(sentences: Sequence[Sentence], words: Vocabulary) -> bool:
+    """Tell whether sentences name something: an identifier, a value, a proper name."""
+    text = " ".join(sentence.text for sentence in sentences)
+    if code_tokens(text) or VALUE_TOKEN.search(text):
+        return True
+    return bool((_NAME if words.spaced else _FOREIGN).search(text))
+
+
+def _read(sentences: Sequence[Sentence], language: str) -> tuple[str, Mapping[str, int] | None, Vocabulary]:
+    """Return (masked text, cues, vocabulary); no cues where nothing is stated in earnest."""
+    masked = " ".join(sentence.masked for sentence in sentences)
+    words = vocabulary(language)
+    if weight_of(masked.strip()) < _SHORTEST or _is_unreal(sentences, fold(masked), words):
+        return masked, None, words
+    counts = cue_counts(language, masked)
+    if len(sentences) > 1 and not all(_speaks(sentence, language) for sentence in sentences):
+        return masked, None, words
+    return masked, counts, words
+
+
+def _speaks(sentence: Sentence, language: str) -> bool:
+    """Tell whether a sentence adds anything to a lesson of two."""
+    counts = cue_counts(language, sentence.masked)
+    return any(name in counts for name in ("reason", "directive", "failure", "hazard", "finally", "negation"))
+
+
+def _is_trouble(counts: Mapping[str, int], masked: str) -> bool:
+    return "failure" in counts or "hazard" in counts or bool(_STATUS.search(masked))
+
+
+def _strength(counts: Mapping[str, int], masked: str, words: Vocabulary) -> float:
+    trouble = _is_trouble(counts, masked) or "diagnosis" in counts
+    directive = "directive" in counts
+    remedy = any(name in counts for name in ("remedy", "decision", "success", "measure"))
+    if "reason" in counts:
+        return _reasoned(counts, trouble=trouble, directive=directive, remedy=remedy)
+    if directive and trouble:
+        at = words.first("directive", fold(masked))
+        if _CLAUSES.search(masked) and (not words.spaced or at < _EARLY):
+            return _FAIR
+        return _FAIR if at == 0 and "hazard" in counts else 0.0
+    return _FAIR if trouble and _is_explained(masked, words) else 0.0
+
+
+def _reasoned(counts: Mapping[str, int], *, trouble: bool, directive: bool, remedy: bool) -> float:
+    if trouble:
+        return _FULL if directive or remedy else _STRONG
+    if directive:
+        return _STRONG if remedy or "negation" in counts else _FAIR
+    return _FAIR if remedy and "maintenance" not in counts else 0.0
+
+
+def _is_explained(masked: str, words: Vocabulary) -> bool:
+    """Tell whether a colon or the like stands for `because`: trouble before it, what was amiss after it."""
+    mark = _BECAUSE.search(masked)
+    if mark is None:
+        return False
+    before, after = masked[: mark.start()], masked[mark.end() :]
+    if min(weight_of(before), weight_of(after)) < _SIDE or (words.spaced and before.count(" ") < _WORDS):
+        return False
+    cues_before, cues_after = cue_counts(words.language, before), cue_counts(words.language, after)
+    return "failure" in cues_before and any(
+        name in cues_after for name in ("negation", "necessity", "remedy")
+    )
+
+
+def _is_unreal(sentences: Sequence[Sentence], folded: str, words: Vocabulary) -> bool:
+    """Tell whether it is denied, asked, only meant to be done, or somebody else's saying."""
+    if words.has("unreal", folded) or 0 <= words.first("reported", folded) < _REPORTED:
+        return True
+    for sentence in sentences:
+        own = folded if len(sentences) == 1 else fold(sentence.masked)
+        if is_question(sentence.text, own, words) or is_request(own, words):
+            return True
+    return is_plan(folded, words) or (not words.spaced and words.has("planned", folded))
