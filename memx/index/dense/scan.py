@@ -1,103 +1,95 @@
 """The nearest rows of an int8 matrix by cosine, without numpy and without a Python loop over the rows.
 
-simsimd fills a float32 distance a row (1 − cosine, memory bandwidth is its
-limit). Which rows are near is then read from the bytes of those floats: for a
-fixed exponent the second highest byte orders them, so counting and filtering
-are `bytes.translate` and big-integer operations over one byte a row. The
-few rows that remain are scored exactly.
+simsimd fills a float32 a row: the dot product, which is exact, times the row's stored inverse
+norm; or its own cosine, at nearly twice the time, where no norms are stored. Moved to between a half and
+two, such a float is ordered by its second highest byte alone, so counting and filtering are
+`bytes.translate` over one byte a row. Rows are taken from there in bands, the nearest
+first, and scored exactly; a row is returned when no row of a lower band can beat it.
 """
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
     from typing import Any
 
-# Highest byte of a float32 in [0.5, 2), [0.125, 0.5), [1/32, 1/8) …, the widest first.
-_OCTAVES = range(0x3F, 0x38, -1)
+_MIDDLE, _SLOPE = 1.25, 0.74
+"""What maps a cosine to between 0.51 and 1.99: there the second highest byte of a float32 orders it."""
+_ROUNDING, _ROUNDING_OF_COSINE = 1e-6, 1e-3
+"""How far the mapped value may lie from the exact one: float32 throughout, and simsimd's own approximate roots."""
 _FLOAT_BYTES = 4
-_SIGN_BIT = 0x80
 _SAMPLE_STEP, _SAMPLE_MARGIN = 64, 4
+_WIDER = 4
+"""Each band is sought among so many times the rows of the one before."""
 
 
-def nearest_rows(query: bytes, rows: memoryview, count: int, limit: int) -> list[tuple[float, int]]:
-    """Return the `limit` best (exact cosine, row), best first; zero rows are left out.
+def nearest_rows(
+    query: bytes, rows: memoryview, count: int, limit: int, inverse_norms: bytes | memoryview = b""
+) -> list[tuple[float, int]]:
+    """Return the `limit` best (exact cosine, row), best first, as `iter_nearest` yields them."""
+    found: list[tuple[float, int]] = []
+    if limit > 0:
+        for hit in iter_nearest(query, rows, count, limit, inverse_norms):
+            found.append(hit)
+            if len(found) == limit:
+                break
+    return found
 
-    `rows` holds `count` rows of len(query) signed bytes. Equal cosines keep the order of rows.
+
+def iter_nearest(
+    query: bytes, rows: memoryview, count: int, first: int, inverse_norms: bytes | memoryview = b""
+) -> Iterator[tuple[float, int]]:
+    """Yield (exact cosine, row), best first; zero rows are left out, equal cosines keep the order of rows.
+
+    `rows` holds `count` rows of len(query) signed bytes, `inverse_norms` a native float32 a row (1 / its
+    length; empty: not known). `first` is how many will probably be wanted: more cost another look at the
+    bytes, not another scan.
     """
-    if count == 0 or limit <= 0 or not any(query):
-        return []
+    if count == 0 or not any(query):
+        return
+    if count <= _WIDER * first:
+        keys, margin = bytes(count), 0.0
+    else:
+        keys, margin = _keys(query, rows, count, inverse_norms)
     dimension = len(query)
-    candidates = _candidates(_distances(query, rows, count), count, limit)
     cosine = _exact_cosine(query)
-    scored = []
-    for row in candidates:
-        value = cosine(rows[row * dimension : (row + 1) * dimension])
-        if value is not None:
-            scored.append((-value, row))
-    scored.sort()
-    if len(scored) < limit and len(candidates) < count:
-        # Zero rows took places: rare, so simply look at everything.
-        return nearest_rows(query, rows, count, count)[:limit]
-    return [(-negative, row) for negative, row in scored[:limit]]
+    waiting: list[tuple[float, int]] = []
+    above, wanted = 256, max(first, 1)
+    while above > 0:
+        least = _threshold(keys, wanted)
+        for row in _rows_between(keys, least, above):
+            value = cosine(rows[row * dimension : (row + 1) * dimension])
+            if value is not None:
+                waiting.append((-value, row))
+        waiting.sort()
+        # Rows below this band may come up to here, when rounding put them there.
+        certain = _lower_edge(least) + margin if least else -1.0
+        given = 0
+        for negative, row in waiting:
+            if _MIDDLE - _SLOPE * negative < certain:
+                break
+            yield -negative, row
+            given += 1
+        del waiting[:given]
+        above = least
+        wanted *= _WIDER
 
 
-def _distances(query: bytes, rows: memoryview, count: int) -> bytes:
-    """Return 1 − cosine of each row as native float32 bytes."""
-    dimension = len(query)
-    try:
-        import simsimd
-    except ImportError:
-        return _distances_by_numpy(query, rows, count)
-    matrix = rows[: count * dimension].cast("b", shape=[count, dimension])
-    vector = memoryview(query).cast("b", shape=[1, dimension])
-    distances: Any = simsimd.cdist(vector, matrix, "cosine", out_dtype="float32")
-    return bytes(memoryview(distances))
-
-
-def _distances_by_numpy(query: bytes, rows: memoryview, count: int) -> bytes:
-    """Do the same where simsimd has no build, in blocks that fit the cache."""
-    import numpy as np
-
-    dimension, block = len(query), 8192
-    matrix = np.frombuffer(rows, dtype=np.int8, count=count * dimension).reshape(count, dimension)
-    vector = np.frombuffer(query, dtype=np.int8).astype(np.float32)
-    vector /= np.linalg.norm(vector)
-    distances = np.empty(count, dtype=np.float32)
-    for start in range(0, count, block):
-        part = matrix[start : start + block].astype(np.float32)
-        norms = np.linalg.norm(part, axis=1)
-        distances[start : start + block] = 1.0 - part @ vector / np.maximum(norms, 1e-9)
-    return distances.tobytes()
-
-
-def _exact_cosine(query: bytes) -> _Cosine:
-    try:
-        import simsimd
-    except ImportError:
-        return _Cosine(query, None)
-    return _Cosine(query, simsimd.dot)
-
-
-class _Cosine:
-    """Cosine from integer dot products, which are exact in whichever way they are computed."""
-
-    def __init__(self, query: bytes, dot: Any) -> None:
-        self._query = memoryview(query).cast("b")
-        self._simsimd_dot = dot
-        self._norm = self._dot(self._query, self._query) ** 0.5
-
-    def __call__(self, row: memoryview) -> float | None:
-        """Return the cosine with a row, or None when the row is zero."""
-        signed = row.cast("b")
-        square = self._dot(signed, signed)
-        return self._dot(self._query, signed) / (self._norm * square**0.5) if square else None
-
-    def _dot(self, a: memoryview, b: memoryview) -> float:
-        if self._simsimd_dot is None:
-            return float(sum(x * y for x, y in zip(a, b, strict=True)))
-        return float(self._simsimd_dot(a, b))
+def make_inverse_norms(rows: bytes | memoryview, dimension: int) -> bytes:
+    """Return 1 / length of each row as native float32 bytes; 0 for a row of zeros."""
+    view = memoryview(rows)
+    count = len(view) // dimension
+    buffer = bytearray(_FLOAT_BYTES * count)
+    norms = memoryview(buffer).cast("f")
+    square = _exact_dot()
+    for row in range(count):
+        signed = view[row * dimension : (row + 1) * dimension].cast("b")
+        length = square(signed, signed)
+        norms[row] = length**-0.5 if length else 0.0
+    return bytes(buffer)
 
 
 def cosine(a: bytes, b: bytes) -> float:
@@ -107,63 +99,113 @@ def cosine(a: bytes, b: bytes) -> float:
     return _exact_cosine(a)(memoryview(b)) or 0.0
 
 
-def _candidates(distances: bytes, count: int, limit: int) -> Sequence[int]:
-    """Return rows among which the `limit` smallest distances are, and not many more."""
-    if count <= 4 * limit:
-        return range(count)
-    high, low = _significant_bytes(distances)
-    keys = b""
-    for octave in _OCTAVES:
-        keys = _keys(high, low, octave)
-        # Below this octave there are enough: it is too coarse, look at the next one.
-        if keys.count(0) < limit:
-            break
-    threshold = _threshold(keys, limit)
-    flags = keys.translate(bytes(byte <= threshold for byte in range(256)))
-    found, at = [], flags.find(1)
+class _Cosine:
+    """Cosine from integer dot products, which are exact in whichever way they are computed."""
+
+    def __init__(self, query: bytes, dot: Any) -> None:
+        self._query = memoryview(query).cast("b")
+        self._dot = dot
+        self.norm: float = dot(self._query, self._query) ** 0.5
+
+    def __call__(self, row: memoryview) -> float | None:
+        """Return the cosine with a row, or None when the row is zero."""
+        signed = row.cast("b")
+        square = self._dot(signed, signed)
+        return self._dot(self._query, signed) / (self.norm * square**0.5) if square else None
+
+
+def _exact_cosine(query: bytes) -> _Cosine:
+    return _Cosine(query, _exact_dot())
+
+
+def _exact_dot() -> Any:
+    try:
+        import simsimd
+    except ImportError:
+        return _plain_dot
+    dot: Any = simsimd.dot
+    return lambda a, b: float(dot(a, b))
+
+
+def _plain_dot(a: memoryview, b: memoryview) -> float:
+    return float(sum(x * y for x, y in zip(a, b, strict=True)))
+
+
+def _keys(
+    query: bytes, rows: memoryview, count: int, inverse_norms: bytes | memoryview
+) -> tuple[bytes, float]:
+    """Return a byte a row that is higher for nearer rows, and how far a mapped cosine may be from the exact one."""
+    try:
+        import simsimd
+    except ImportError:
+        return _high_bytes(_mapped_by_numpy(query, rows, count)), _ROUNDING
+    dimension = len(query)
+    matrix = rows[: count * dimension].cast("b", shape=[count, dimension])
+    vector = memoryview(query).cast("b", shape=[1, dimension])
+    has_norms = len(inverse_norms) >= _FLOAT_BYTES * count
+    factors: Any = memoryview(_one() * count).cast("f")
+    middles, slope, middle, rounding = factors, -_SLOPE, _MIDDLE + _SLOPE, _ROUNDING_OF_COSINE
+    if has_norms:
+        factors = memoryview(inverse_norms)[: _FLOAT_BYTES * count].cast("f")
+        slope, middle, rounding = _SLOPE / _exact_cosine(query).norm, _MIDDLE, _ROUNDING
+    products: Any = simsimd.cdist(vector, matrix, "dot" if has_norms else "cosine", out_dtype="float32")
+    products = memoryview(products).cast("B").cast("f")
+    # Not in place: with `out` simsimd 6.5 gives back a reference to None that it never took.
+    mapped: Any = simsimd.fma(products, factors, middles, alpha=slope, beta=middle)
+    return _high_bytes(bytes(memoryview(mapped))), rounding
+
+
+def _one() -> bytes:
+    return b"\0\0\x80\x3f" if sys.byteorder == "little" else b"\x3f\x80\0\0"
+
+
+def _mapped_by_numpy(query: bytes, rows: memoryview, count: int) -> bytes:
+    """Return the mapped cosines as float32 bytes where simsimd has no build, in blocks that fit the cache."""
+    import numpy as np
+
+    dimension, block = len(query), 8192
+    matrix = np.frombuffer(rows, dtype=np.int8, count=count * dimension).reshape(count, dimension)
+    vector = np.frombuffer(query, dtype=np.int8).astype(np.float32)
+    vector /= np.linalg.norm(vector)
+    mapped = np.empty(count, dtype=np.float32)
+    for start in range(0, count, block):
+        part = matrix[start : start + block].astype(np.float32)
+        norms = np.linalg.norm(part, axis=1)
+        mapped[start : start + block] = _MIDDLE + _SLOPE * (part @ vector / np.maximum(norms, 1e-9))
+    return mapped.tobytes()
+
+
+def _high_bytes(mapped: bytes) -> bytes:
+    """Return the second highest byte of each float32."""
+    return mapped[2::_FLOAT_BYTES] if sys.byteorder == "little" else mapped[1::_FLOAT_BYTES]
+
+
+def _lower_edge(key: int) -> float:
+    """Return the smallest mapped value whose second highest byte is `key` (the highest one is 0x3F)."""
+    return (1 + key / 128) / 2 if key < 128 else key / 128  # noqa: PLR2004 (the lowest bit of the exponent)
+
+
+def _rows_between(keys: bytes, least: int, above: int) -> Iterator[int]:
+    """Yield the rows whose key is at least `least` and below `above`."""
+    flags = keys.translate(bytes(least <= key < above for key in range(256)))
+    at = flags.find(1)
     while at >= 0:
-        found.append(at)
+        yield at
         at = flags.find(1, at + 1)
-    return found
 
 
-def _significant_bytes(distances: bytes) -> tuple[bytes, bytes]:
-    """Return the highest and the second highest byte of each float32, in native byte order."""
-    import sys
-
-    if sys.byteorder == "little":
-        return distances[3::_FLOAT_BYTES], distances[2::_FLOAT_BYTES]
-    return distances[::_FLOAT_BYTES], distances[1::_FLOAT_BYTES]
-
-
-def _keys(high: bytes, low: bytes, octave: int) -> bytes:
-    """Return a byte a row that orders the rows of one octave; 0 for nearer rows, 255 for farther ones.
-
-    A distance that rounding made negative has its sign bit set and counts as near.
-    """
-    inside = high.translate(bytes(0xFF if byte == octave else 0 for byte in range(256)))
-    keys = int.from_bytes(inside, "little") & int.from_bytes(low, "little")
-    if octave != _OCTAVES[0]:
-        beyond = high.translate(bytes(0xFF if octave < byte < _SIGN_BIT else 0 for byte in range(256)))
-        keys |= int.from_bytes(beyond, "little")
-    return keys.to_bytes(len(high), "little")
-
-
-def _threshold(keys: bytes, limit: int) -> int:
-    """Return the smallest key up to which there are at least `limit` rows."""
-    least, most, rest, taken = 0, 255, keys, 0
-    sample = sorted(keys[::_SAMPLE_STEP])
-    guess = sample[min(2 * limit // _SAMPLE_STEP + _SAMPLE_MARGIN, len(sample) - 1)]
-    near = keys.translate(None, bytes(range(guess + 1, 256)))
-    if len(near) >= limit:
-        most, rest = guess, near
-    while least < most:
-        middle = (least + most) // 2
-        lower = rest.translate(None, bytes(range(middle + 1, 256)))
-        if taken + len(lower) >= limit:
-            most, rest = middle, lower
-        else:
-            taken += len(lower)
-            rest = rest.translate(None, bytes(range(middle + 1)))
-            least = middle + 1
-    return least
+def _threshold(keys: bytes, wanted: int) -> int:
+    """Return the highest key that at least `wanted` rows reach; 0 when there are not so many."""
+    if wanted >= len(keys):
+        return 0
+    sample = sorted(keys[::_SAMPLE_STEP], reverse=True)
+    guess = sample[min(2 * wanted // _SAMPLE_STEP + _SAMPLE_MARGIN, len(sample) - 1)]
+    near = keys.translate(None, bytes(range(guess)))
+    if len(near) < wanted:
+        guess, near = 0, keys
+    taken = 0
+    for key in range(max(near), guess, -1):
+        taken += near.count(key)
+        if taken >= wanted:
+            return key
+    return guess

@@ -1,8 +1,9 @@
 """The vector file: one int8 row a text, keyed by the hash of the text.
 
 A folder a model (named by its fingerprint, so another model's rows never
-mix) holds `manifest`, `rows-N` and `keys-N`. Rows are appended before their
-keys, so a key that a reader sees has its row; what a killed writer left
+mix) holds `manifest`, `rows-N`, `norms-N` (1 / length a row, as float32) and
+`keys-N`. Rows and norms are appended before their keys, so a key that a
+reader sees has its row; what a killed writer left
 behind is cut off by the next one. Compaction writes generation N+1 aside and
 swaps the manifest. It is a cache: nothing is synced to disk, and a row of
 zeros (a block that never reached the disk) counts as absent.
@@ -13,7 +14,7 @@ from __future__ import annotations
 import os
 
 from memx.errors import IndexUnavailableError, StoreError
-from memx.index.dense.scan import nearest_rows
+from memx.index.dense.scan import iter_nearest, make_inverse_norms
 from memx.index.dense.text import KEY_BYTES
 from memx.record import record
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _HEAD = "memx-vectors 1"
 _MANIFEST = "manifest"
 _OPEN_ATTEMPTS = 5
+_NORM_BYTES, _NO_NORM = 4, bytes(4)
 _FEW_KEYS = 128
 """Up to here searching the key file beats building a table of it."""
 
@@ -49,6 +51,7 @@ class VectorStore:
         self._first_bytes = b""
         self._manifest: _Manifest | None = None
         self._rows = self._keys = memoryview(b"")
+        self._norms: memoryview | None = None
         self._count = 0
         self.reload()
 
@@ -64,7 +67,7 @@ class VectorStore:
     def reload(self) -> None:
         """See what other processes have added or compacted since."""
         for _ in range(_OPEN_ATTEMPTS):
-            self._rows_of_key, self._lookups, self._first_bytes = None, 0, b""
+            self._rows_of_key, self._lookups, self._first_bytes, self._norms = None, 0, b"", None
             self._manifest = self._read_manifest()
             if self._manifest is None:
                 self._rows = self._keys = memoryview(b"")
@@ -113,27 +116,27 @@ class VectorStore:
         """
         if query is None or not self._count or len(query) != self.dimension:
             return []
-        wanted = limit
-        while True:
-            hits = self._nearest(query, wanted, limit, accept)
-            if len(hits) >= limit or wanted >= self._count:
-                return hits
-            wanted = min(wanted * 4 + 64, self._count)
-
-    def _nearest(
-        self, query: bytes, wanted: int, limit: int, accept: Callable[[bytes], bool] | None
-    ) -> list[tuple[bytes, float]]:
         hits: list[tuple[bytes, float]] = []
         seen = set()
-        for cosine, row in nearest_rows(query, self._rows, self._count, wanted):
-            key = bytes(self._keys[row * KEY_BYTES : (row + 1) * KEY_BYTES])
-            if key in seen or (accept is not None and not accept(key)):
-                continue
-            seen.add(key)
-            hits.append((key, cosine))
-            if len(hits) == limit:
+        for cosine, row in iter_nearest(query, self._rows, self._count, limit, self._inverse_norms()):
+            if len(hits) >= limit:
                 break
+            key = bytes(self._keys[row * KEY_BYTES : (row + 1) * KEY_BYTES])
+            if key not in seen and (accept is None or accept(key)):
+                seen.add(key)
+                hits.append((key, cosine))
         return hits
+
+    def _inverse_norms(self) -> memoryview:
+        """Return the stored norms; nothing when some are missing or never reached the disk: a scan can do without."""
+        if self._norms is None:
+            try:
+                norms = _map(self._path("norms"))[: self._count * _NORM_BYTES]
+            except OSError:
+                norms = memoryview(b"")
+            is_whole = len(norms) == self._count * _NORM_BYTES and _NO_NORM not in bytes(norms)
+            self._norms = norms if is_whole else memoryview(b"")
+        return self._norms
 
     def add(self, pairs: Iterable[tuple[bytes, bytes | None]]) -> int:
         """Append the vectors whose keys are new and return how many; None (a zero vector) is left out."""
@@ -169,11 +172,14 @@ class VectorStore:
             old, before = self._manifest, self._count
             kept = self.get_many(dict.fromkeys(live))
             new = _Manifest(old.fingerprint, old.dimension, old.generation + 1)
-            _write(self._path("rows", new), b"".join(kept.values()))
+            rows = b"".join(kept.values())
+            _write(self._path("rows", new), rows)
+            _write(self._path("norms", new), make_inverse_norms(rows, new.dimension))
             _write(self._path("keys", new), b"".join(kept))
             self._write_manifest(new)
             self._rows = self._keys = memoryview(b"")
-            for kind in ("rows", "keys"):
+            self._norms = None
+            for kind in ("rows", "norms", "keys"):
                 try:  # noqa: SIM105 (contextlib stays unloaded)
                     os.unlink(self._path(kind, old))
                 except OSError:
@@ -217,18 +223,32 @@ class VectorStore:
         return bytes(self._rows[row * self.dimension : (row + 1) * self.dimension])
 
     def _append(self, new: dict[bytes, bytes]) -> None:
-        _append_at(self._path("rows"), self._count * self.dimension, b"".join(new.values()))
+        rows = b"".join(new.values())
+        _append_at(self._path("rows"), self._count * self.dimension, rows)
+        self._append_norms(rows)
         _append_at(self._path("keys"), self._count * KEY_BYTES, b"".join(new))
+
+    def _append_norms(self, rows: bytes) -> None:
+        """Append the norms of new rows, after those of all rows where an earlier writer left some out."""
+        if self._count and not self._inverse_norms():
+            whole = bytes(self._rows[: self._count * self.dimension]) + rows
+            path = self._path("norms")
+            _write(f"{path}.tmp", make_inverse_norms(whole, self.dimension))
+            os.replace(f"{path}.tmp", path)  # a reader may have mapped the old one
+            return
+        start = self._count * _NORM_BYTES
+        _append_at(self._path("norms"), start, make_inverse_norms(rows, self.dimension))
 
     def _begin(self, dimension: int) -> None:
         """Start a generation whose number no earlier file has."""
         taken = [0]
         for name in os.listdir(self.folder):
             kind, _, number = name.partition("-")
-            if kind in ("rows", "keys") and number.isdigit():
+            if kind in ("rows", "norms", "keys") and number.isdigit():
                 taken.append(int(number))
         manifest = _Manifest(self.fingerprint, dimension, max(taken) + 1)
         _write(self._path("rows", manifest), b"")
+        _write(self._path("norms", manifest), b"")
         _write(self._path("keys", manifest), b"")
         self._write_manifest(manifest)
         self.reload()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memx.index.dense.scan import cosine, nearest_rows
+from memx.index.dense.scan import cosine, iter_nearest, make_inverse_norms, nearest_rows
 
 DIMENSION = 32
 
@@ -37,7 +37,7 @@ def make_rows(count: int, seed: int, spread: float) -> np.ndarray:
     return rows
 
 
-@pytest.mark.parametrize("library", ["simsimd", "numpy"])
+@pytest.mark.parametrize("library", ["simsimd", "norms", "numpy"])
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.5, 1.0, 10.0])
 @pytest.mark.parametrize("limit", [1, 20, 300])
 def test_nearest_rows_are_exact(
@@ -48,7 +48,8 @@ def test_nearest_rows_are_exact(
         monkeypatch.setitem(sys.modules, "simsimd", None)
     rows = make_rows(5000, int(spread * 100), spread)
     query = rows[1].tobytes()
-    found = nearest_rows(query, memoryview(rows.tobytes()), len(rows), limit)
+    norms = make_inverse_norms(rows.tobytes(), DIMENSION) if library == "norms" else b""
+    found = nearest_rows(query, memoryview(rows.tobytes()), len(rows), limit, norms)
     expected = exact(query, rows, limit)
     assert [value for value, _ in found] == [value for value, _ in expected]
     assert found[0] == (pytest.approx(1.0), 1)
@@ -61,8 +62,21 @@ def test_any_matrix_is_scanned_exactly(count: int, seed: int, spread: float, lim
     """The best cosine is never missed, whatever the distribution."""
     rows = make_rows(count, seed, spread)
     query = make_rows(2, seed + 1, spread)[1].tobytes()
-    found = nearest_rows(query, memoryview(rows.tobytes()), count, limit)
+    norms = make_inverse_norms(rows.tobytes(), DIMENSION) if seed % 2 else b""
+    found = nearest_rows(query, memoryview(rows.tobytes()), count, limit, norms)
     assert [value for value, _ in found] == [value for value, _ in exact(query, rows, limit)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 2000), st.integers(0, 10**6), st.floats(0.01, 20), st.integers(1, 50))
+def test_all_rows_come_in_order(count: int, seed: int, spread: float, first: int) -> None:
+    """However far one reads on, no row is missing, none comes twice and none comes too early."""
+    rows = make_rows(count, seed, spread)
+    query = make_rows(2, seed + 1, spread)[1].tobytes()
+    norms = make_inverse_norms(rows.tobytes(), DIMENSION) if seed % 2 else b""
+    found = list(iter_nearest(query, memoryview(rows.tobytes()), count, first, norms))
+    assert [value for value, _ in found] == [value for value, _ in exact(query, rows, count)]
+    assert sorted(row for _, row in found) == [row for row in range(count) if rows[row].any()]
 
 
 def test_opposite_rows_are_found() -> None:

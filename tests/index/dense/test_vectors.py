@@ -158,7 +158,7 @@ def test_compaction_keeps_live_rows(store: VectorStore, tmp_path: object) -> Non
     assert reader.get(key(3)) == row(3)
     reader.reload()
     assert reader.get(key(3)) is None
-    assert sorted(os.listdir(store.folder)) == ["keys-2", "lock", "manifest", "rows-2"]
+    assert sorted(os.listdir(store.folder)) == ["keys-2", "lock", "manifest", "norms-2", "rows-2"]
 
 
 def test_compaction_to_nothing_leaves_a_usable_store(store: VectorStore) -> None:
@@ -212,3 +212,40 @@ def test_concurrent_appenders_lose_nothing(tmp_path: object) -> None:
     store.reload()
     assert len(store) == 100
     assert store.get_many(map(key, range(100))) == {key(n): row(n) for n in range(100)}
+
+
+@pytest.mark.parametrize("damage", ["missing", "short", "zero"])
+def test_norms_that_cannot_be_trusted_change_no_hit(tmp_path: object, damage: str) -> None:
+    """Norms are derived: without them, or with a hole in them, a scan finds the same; the next writer mends them."""
+    store = VectorStore(str(tmp_path), "m")
+    store.add((key(i), bytes([100, i, 255 - i, 1])) for i in range(1, 200))
+    query = bytes([90, 40, 3, 7])
+    expected = store.scan(query, 5)
+    path = os.path.join(store.folder, "norms-1")
+    whole = os.stat(path).st_size
+    if damage == "missing":
+        os.unlink(path)
+    else:
+        with open(path, "r+b") as file:
+            if damage == "short":
+                file.truncate(40)
+            file.seek(0)
+            file.write(bytes(8))
+    other = VectorStore(str(tmp_path), "m")
+    assert other.scan(query, 5) == expected
+    other.add([(key(201), bytes([1, 2, 3, 4]))])
+    with open(path, "rb") as file:
+        assert bytes(4) not in file.read()
+    assert os.stat(path).st_size == whole + 4
+    assert other.scan(query, 5) == expected
+
+
+def test_scan_returns_as_many_accepted_as_there_are(tmp_path: object) -> None:
+    """Rows that nothing uses any more do not take the places of those in use, however many they are."""
+    store = VectorStore(str(tmp_path), "m")
+    store.add((bytes(14) + i.to_bytes(2, "big"), bytes([100, i % 100, i // 100, 1])) for i in range(1, 2000))
+    live = {bytes(14) + i.to_bytes(2, "big") for i in range(1900, 1930)}
+    found = store.scan(bytes([100, 1, 1, 1]), 20, live.__contains__)
+    assert len(found) == 20
+    assert len(store.scan(bytes([100, 1, 1, 1]), 50, live.__contains__)) == 30
+    assert [value for _, value in found] == sorted((value for _, value in found), reverse=True)
