@@ -5,13 +5,22 @@ from __future__ import annotations
 from memx.index.analysis import clean, fold
 from memx.resources import resource
 
+MAX_REMEMBERED = 20_000
+"""Names whose canonical form is remembered: the same tags stand on thousands of bullets."""
+
 _groups: dict[str, str] | None = None
+_canonical: dict[str, str] = {}
 
 
 def canonical(name: str) -> str:
     """Return the canonical, folded, blank-free form of a tag, tool or entity."""
-    word = "-".join(fold(clean(name)).split())
-    return _load().get(word, word)
+    known = _canonical.get(name)
+    if known is None:
+        word = "-".join(fold(clean(name)).split())
+        known = _load().get(word, word)
+        if len(_canonical) < MAX_REMEMBERED:
+            _canonical[name] = known
+    return known
 
 
 def synonyms(word: str) -> tuple[str, ...]:

@@ -6,12 +6,13 @@ and of git's own files says whether a full check is needed at all.
 
 from __future__ import annotations
 
+import marshal
 import os
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     Stat = tuple[int, int, int, int]
     Stamp = tuple[tuple[str, int, int, int], ...]
@@ -28,17 +29,24 @@ system's clock, so its stat proves nothing yet: the digest decides at the next c
 
 UNPROVEN = (0, 0, 0, 0)
 
+_UNKNOWN = -1
+_LISTING_FORMAT = 2
+"""Later formats of marshal may write equal values in different ways."""
 
-def stat_files(root: str) -> dict[str, Stat]:
-    """Return {path relative to root: (mtime_ns, size, inode, ctime_ns)} of all bullet files.
 
-    Symbolic links are not followed, hidden and temporary files are passed over:
-    as Store.paths does. Every search runs this loop, so it is one plain loop.
+def list_folders(root: str, only: Sequence[str] = FOLDERS) -> dict[str, bytes]:  # noqa: C901 (one plain loop)
+    """Return {folder: listing} of all folders at or below `only` that hold bullet files; paths relative to root.
+
+    A listing is one value (`read_listing`), so that a folder in which nothing changed is compared at the speed
+    of memory and never taken apart. Symbolic links are not followed, hidden and temporary files are passed
+    over: as Store.paths does. Every search of a small store runs this loop, so it is one plain loop.
     """
-    found: dict[str, Stat] = {}
-    pending = list(FOLDERS)
+    found: dict[str, bytes] = {}
+    pending = list(only)
     while pending:
         folder = pending.pop()
+        names: list[str] = []
+        values: list[int] = []
         try:
             entries = os.scandir(f"{root}/{folder}")
         except OSError:
@@ -57,10 +65,37 @@ def stat_files(root: str) -> dict[str, Stat]:
                 except OSError:
                     continue  # removed while we looked
                 if s.st_mode & FORMAT_BITS == REGULAR:
-                    found[f"{folder}/{name}"] = (s.st_mtime_ns, s.st_size, s.st_ino, s.st_ctime_ns)
+                    names.append(name)
+                    values += (s.st_mtime_ns, s.st_size, s.st_ino, s.st_ctime_ns)
                 elif entry.is_dir(follow_symlinks=False):
                     pending.append(f"{folder}/{name}")
+        if names:
+            found[folder] = marshal.dumps((names, values), _LISTING_FORMAT)
     return found
+
+
+def make_listing(files: Mapping[str, Stat]) -> bytes:
+    """Return the listing of a folder from {name: stat}."""
+    values = [value for stat in files.values() for value in stat]
+    return marshal.dumps((list(files), values), _LISTING_FORMAT)
+
+
+def read_listing(listing: bytes) -> dict[str, Stat]:
+    """Return {name: stat} in the order of the listing."""
+    names, values = marshal.loads(listing)  # noqa: S302 (our own cache, behind a checksum)
+    return dict(zip(names, zip(*[iter(values)] * 4, strict=True), strict=True))
+
+
+def stat_bullet(root: str, path: str) -> Stat | None:
+    """Return the state of one file if it is what `list_folders` would list."""
+    name = path.rpartition("/")[2]
+    if not name.endswith(SUFFIX) or name[0] == ".":
+        return None
+    try:
+        state = os.lstat(f"{root}/{path}")
+    except OSError:
+        return None
+    return _key(state) if state.st_mode & FORMAT_BITS == REGULAR else None
 
 
 def stat_file(path: str) -> Stat | None:
@@ -83,7 +118,7 @@ def make_stamp(root: str, git_files: Sequence[str]) -> Stamp:
         paths.append(top)
         try:
             with os.scandir(top) as entries:
-                paths.extend(sorted(e.path for e in entries if e.is_dir(follow_symlinks=False)))
+                paths.extend(sorted(f"{top}/{e.name}" for e in entries if e.is_dir(follow_symlinks=False)))
         except OSError:
             continue
     stamp = []
@@ -108,3 +143,32 @@ def difference(known: dict[str, Stat], found: dict[str, Stat]) -> tuple[list[str
     """Return (paths whose content may be new, paths that are gone), each sorted."""
     suspects = [path for path, state in found.items() if known.get(path) != state]
     return sorted(suspects), sorted(known.keys() - found.keys())
+
+
+def remembered(stamp: Stamp, read_ns: int) -> Stamp:
+    """Return a stamp to remember: a folder that changed a moment ago may change again within the same tick."""
+    return tuple(
+        (path, m if m < read_ns - RACY_NS else _UNKNOWN, size, inode) for path, m, size, inode in stamp
+    )
+
+
+def moved_folders(root: str, known: Stamp, found: Stamp) -> tuple[str, ...] | None:
+    """Return the folders of the store that changed between two stamps; None when all have to be looked at.
+
+    Git writes a file of the work tree by removing it and making it anew, so a checkout, a merge or a stash
+    shows in the folders; that git's own index changed says nothing about files, and is left to the next
+    full check.
+    """
+    before, after = (_folders_of(stamp, root) for stamp in (known, found))
+    if not known or before.keys() != after.keys():
+        return None
+    moved = tuple(folder for folder, state in after.items() if state != before[folder])
+    return None if any(folder in FOLDERS for folder in moved) else moved
+
+
+def _folders_of(stamp: Stamp, root: str) -> dict[str, tuple[int, int, int]]:
+    """Return the states of the store's folders, by their path relative to its root."""
+    inside = {
+        path[len(root) + 1 :]: (m, size, inode) for path, m, size, inode in stamp if path.startswith(root)
+    }
+    return {path: state for path, state in inside.items() if path.partition("/")[0] in FOLDERS}

@@ -15,10 +15,10 @@ import time
 from memx.errors import FrontMatterError, IndexUnavailableError, StoreError
 from memx.index import freshness, manifest
 from memx.index.analysis import Analyser, piece_of_plural
-from memx.index.freshness import STAT_ALL_LIMIT
+from memx.index.freshness import FOLDERS, STAT_ALL_LIMIT
 from memx.index.linear import LinearIndex
-from memx.index.manifest import Head
-from memx.index.packed import load, pack
+from memx.index.manifest import Head, Tables
+from memx.index.packed import pack
 from memx.index.snapshot import Snapshot
 from memx.model import Problem, StoredBullet
 from memx.record import record, replace
@@ -26,9 +26,10 @@ from memx.store.paths import name_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from memx.index.building import Built
     from memx.index.freshness import Stat
     from memx.index.lexical import LexicalIndex
     from memx.index.manifest import Entry
@@ -40,9 +41,6 @@ OVERLAY_LIMIT = 500
 """More changed files than this are indexed in memory rather than scanned."""
 
 FULL_CHECK_SECONDS = 2.0
-
-SPREAD_ABOVE, BATCH = 5_000, 500
-"""More files than this are read by several processes, so many at a time."""
 
 LOG_LEAST, LOG_SHARE = 50, 20
 """Changes are appended to a log until it holds a twentieth of the store's files (at least so many)."""
@@ -75,19 +73,23 @@ class RefreshOutcome:
 
 @record
 class Changes:
-    """What differs between the files and a generation; `stats` and `digests` are the new tables.
+    """What differs between the files and a generation.
 
     `entries` is what changes in the tables: {path: (stat, digest)}, None for what is no longer there.
-    `touched`: something has to be written, if only a stat.
+    `listings`: the folders that were looked at, as they were found. `touched`: something has to be written,
+    if only a stat. `stamp` was taken before the files were looked at; None: it says nothing new.
     """
 
     bullets: tuple[PackedBullet, ...]
     gone: tuple[str, ...]
-    stats: dict[str, Stat]
-    digests: dict[str, bytes]
     problems: tuple[Problem, ...]
     touched: bool
     entries: dict[str, Entry]
+    listings: dict[str, bytes]
+    tables: Tables
+    file_count: int
+    stamp: freshness.Stamp | None
+    is_complete: bool
 
     @property
     def paths(self) -> frozenset[str]:
@@ -144,25 +146,34 @@ class Index:
 
     def _snapshot(self, *, fresh: bool) -> Snapshot:
         generation, head = self._open_manifest()
-        stamp = None
+        only: tuple[str, ...] | None = None
         if head.file_count > STAT_ALL_LIMIT and not fresh:
-            stamp = freshness.make_stamp(self._place.root, self._place.git_files)
-            if stamp == head.stamp:
+            only = freshness.moved_folders(self._place.root, head.stamp, self._stamp())
+            if only == ():
                 lexical = self._open_lexical(generation)
-                due = time.time() - head.checked > FULL_CHECK_SECONDS or not self._is_embedded(head)
-                return Snapshot(lexical, head.scopes, head.problems, check_due=due, checks_hits=True)
-        changes = self._changes(generation, head)
+                return Snapshot(
+                    lexical, head.scopes, head.problems, check_due=self._is_due(head), checks_hits=True
+                )
+        changes = self._changes(generation, head, only)
+        checks_hits = only is not None
         if not changes.touched:
             lexical = self._open_lexical(generation)
-            if stamp is not None:
-                self._remember_stamp(generation, head, stamp)
-            due = not self._is_embedded(head)
-            return Snapshot(lexical, head.scopes, head.problems, check_due=due)
+            if checks_hits:
+                self._remember_stamp(generation, head, changes)
+            return Snapshot(
+                lexical, head.scopes, head.problems, check_due=self._is_due(head), checks_hits=checks_hits
+            )
         if self._apply(generation, head, changes, wait=False):
             generation, head = self._open_manifest()
-            due = not self._is_embedded(head)
-            return Snapshot(self._open_lexical(generation), head.scopes, head.problems, check_due=due)
+            lexical = self._open_lexical(generation)
+            return Snapshot(
+                lexical, head.scopes, head.problems, check_due=self._is_due(head), checks_hits=checks_hits
+            )
         return self._overlaid(self._open_lexical(generation), head, changes)
+
+    def _is_due(self, head: Head) -> bool:
+        is_old = head.file_count > STAT_ALL_LIMIT and time.time() - head.checked > FULL_CHECK_SECONDS
+        return is_old or not self._is_embedded(head)
 
     def _overlaid(self, lexical: LexicalIndex, head: Head, changes: Changes) -> Snapshot:
         scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
@@ -189,8 +200,11 @@ class Index:
 
     # Writing
 
-    def refresh(self, *, wait: bool = True) -> RefreshOutcome | None:
-        """Bring the index up to date; None when another process is at it and `wait` is False."""
+    def refresh(self, paths: Sequence[str] | None = None, *, wait: bool = True) -> RefreshOutcome | None:
+        """Bring the index up to date; None when another process is at it and `wait` is False.
+
+        With `paths` nothing else is looked at: for a caller who knows what changed, such as a hook.
+        """
         try:
             generation, head = self._open_manifest()
             lexical = self._open_lexical(generation)
@@ -199,10 +213,9 @@ class Index:
         if self.vectors is not None and not self._is_embedded(head):
             # An interrupted or impossible embedding is made up for, whatever the files say.
             head = replace(head, fingerprint=self._embedded(lexical.everything()))
-        stamp = freshness.make_stamp(self._place.root, self._place.git_files)
-        changes = self._changes(generation, head)
+        changes = self._changes(generation, head) if paths is None else self._named(generation, head, paths)
         if not changes.touched:
-            self._remember_stamp(generation, head, stamp)
+            self._remember_stamp(generation, head, changes)
         elif not self._apply(generation, head, changes, wait=wait):
             return None
         return RefreshOutcome(
@@ -223,21 +236,47 @@ class Index:
         lexical = _load_lexical()
         name = manifest.next_generation(self._place.cache_dir)
         folder = os.path.join(self._place.cache_dir, name)
-        stamp = freshness.make_stamp(self._place.root, self._place.git_files)
-        changes = self._changes(None, None)
+        read_ns = freshness.now_ns()
+        stamp = freshness.remembered(self._stamp(), read_ns)
         try:
-            os.makedirs(os.path.join(folder, manifest.LEXICAL))
-            index = lexical.LexicalIndex.create(os.path.join(folder, manifest.LEXICAL))
-            index.apply(changes.bullets, bulk=True)
-            manifest.save_tables(folder, changes.stats, changes.digests)
-            head = Head(lexical.TANTIVY_VERSION, lexical.SCHEMA_VERSION, stamp, time.time())
-            head = replace(head, fingerprint=self._embedded(changes.bullets))
-            manifest.save_head(folder, _with_changes(head, changes))
+            os.makedirs(folder)
+            built = self._build(folder, freshness.list_folders(self._place.root), read_ns)
+            head = Head(
+                lexical.TANTIVY_VERSION,
+                lexical.SCHEMA_VERSION,
+                stamp,
+                read_ns / 1e9,
+                built.file_count,
+                built.scopes,
+                built.problems,
+            )
+            manifest.save_head(folder, replace(head, fingerprint=self._embedded_keys(built)))
             manifest.swap_generation(self._place.cache_dir, name)
         except (IndexUnavailableError, OSError) as error:
             manifest.remove_tree(folder)
             raise IndexUnavailableError(f"the index cannot be built: {error}") from error
-        return RefreshOutcome(len(changes.bullets), 0, rebuilt=True, problems=changes.problems)
+        return RefreshOutcome(built.index.size, 0, rebuilt=True, problems=built.problems)
+
+    def _build(self, folder: str, listings: dict[str, bytes], read_ns: int) -> Built:
+        """Index all listed files into a generation's folder and write its tables."""
+        from memx.index.building import build
+
+        return build(
+            folder,
+            listings,
+            self._place,
+            read_ns,
+            parse=self._parse,
+            created_of=self._created_of,
+            spread=self._spread,
+        )
+
+    def _embedded_keys(self, built: Built) -> str:
+        """Embed what is new of a rebuilt index, and drop vectors that nobody uses when they are too many."""
+        if self.vectors is None or not self.vectors.ensure_keys(built.keys, built.index.with_keys):
+            return ""
+        self.vectors.tidy(built.keys, self._place.cache_dir)
+        return self.vectors.state
 
     def _apply(self, generation: str, head: Head, changes: Changes, *, wait: bool) -> bool:
         """Write changes into a generation; False when that is not possible now."""
@@ -245,21 +284,31 @@ class Index:
             with _Writing(self._place.cache_dir, wait=wait) as is_held:
                 if not is_held or manifest.current_generation(self._place.cache_dir) != generation:
                     return False
-                stamp = freshness.make_stamp(self._place.root, self._place.git_files)
                 if changes.paths:
                     lexical = self._open_lexical(generation)
                     lexical.apply(changes.bullets, sorted(changes.paths))
                 _save_changes(generation, changes)
                 fingerprint = self._embedded(changes.bullets) and head.fingerprint
-                head = replace(head, stamp=stamp, checked=time.time(), fingerprint=fingerprint)
-                manifest.save_head(generation, _with_changes(head, changes))
+                head = _checked(replace(head, fingerprint=fingerprint), changes)
+                scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
+                manifest.save_head(
+                    generation,
+                    replace(
+                        head,
+                        file_count=changes.file_count,
+                        scopes=tuple(sorted(scopes)),
+                        problems=changes.problems,
+                    ),
+                )
         except IndexUnavailableError:
             return False
         return True
 
-    def _remember_stamp(self, generation: str, head: Head, stamp: freshness.Stamp) -> None:
+    def _remember_stamp(self, generation: str, head: Head, changes: Changes) -> None:
+        if changes.stamp is None:
+            return
         try:
-            manifest.save_head(generation, replace(head, stamp=stamp, checked=time.time()))
+            manifest.save_head(generation, _checked(head, changes))
         except IndexUnavailableError:
             return  # a cache that cannot be written is checked again next time
 
@@ -267,13 +316,13 @@ class Index:
         """Embed what is new; return the model's fingerprint when all of it has vectors now, else nothing."""
         if self.vectors is None:
             return ""
-        return self.vectors.fingerprint if self.vectors.ensure(bullets) else ""
+        return self.vectors.state if self.vectors.ensure(bullets) else ""
 
     def _is_embedded(self, head: Head) -> bool:
         if self.vectors is None:
             return True
         has_rows = head.file_count == 0 or len(self.vectors.store) > 0
-        return head.fingerprint == self.vectors.fingerprint and has_rows
+        return head.fingerprint == self.vectors.state and has_rows
 
     # Parts
 
@@ -292,107 +341,101 @@ class Index:
         opened: LexicalIndex = _load_lexical().LexicalIndex.open(folder)
         return opened
 
-    def _changes(self, generation: str | None, head: Head | None) -> Changes:
-        """Compare the files with a generation; None: with nothing, so all files are new."""
-        read_ns = freshness.now_ns()
-        known = manifest.load_stats(generation) if generation else {}
-        found = freshness.stat_files(self._place.root)
-        if found == known and head is not None:
-            return Changes((), (), known, {}, head.problems, touched=False, entries={})
-        digests = manifest.load_digests(generation) if generation else {}
-        return self._read_changes(known, found, digests, head.problems if head else (), read_ns)
+    def _stamp(self) -> freshness.Stamp:
+        return freshness.make_stamp(self._place.root, self._place.git_files)
 
-    def _read_changes(
+    def _changes(
+        self, generation: str | None, head: Head | None, only: tuple[str, ...] | None = None
+    ) -> Changes:
+        """Compare the files with a generation; None: with nothing, so all files are new.
+
+        `only`: the folders to look at, with what is below them.
+        """
+        read_ns = freshness.now_ns()
+        stamp = freshness.remembered(self._stamp(), read_ns)
+        tables = Tables(generation)
+        listings = freshness.list_folders(self._place.root, FOLDERS if only is None else only)
+        known: dict[str, Stat] = {}
+        found: dict[str, Stat] = {}
+        for folder in sorted({*listings, *_below(tables.folders(), only)}):
+            listing = listings.get(folder)
+            if tables.is_as_listed(folder, listing):
+                continue
+            known.update({f"{folder}/{name}": stat for name, stat in tables.stats(folder).items()})
+            if listing is not None:
+                found.update({f"{folder}/{n}": stat for n, stat in freshness.read_listing(listing).items()})
+        compared = self._compare(known, found, tables, head, read_ns)
+        return replace(compared, listings=listings, stamp=stamp, is_complete=only is None)
+
+    def _named(self, generation: str, head: Head, paths: Sequence[str]) -> Changes:
+        """Compare only these files with a generation."""
+        read_ns = freshness.now_ns()
+        tables = Tables(generation)
+        known: dict[str, Stat] = {}
+        found: dict[str, Stat] = {}
+        for path in paths:
+            folder, _, name = path.rpartition("/")
+            before, now = tables.stats(folder).get(name), freshness.stat_bullet(self._place.root, path)
+            if before is not None:
+                known[path] = before
+            if now is not None:
+                found[path] = now
+        return self._compare(known, found, tables, head, read_ns)
+
+    def _compare(
         self,
         known: dict[str, Stat],
         found: dict[str, Stat],
-        digests: dict[str, bytes],
-        problems: tuple[Problem, ...],
+        tables: Tables,
+        head: Head | None,
         read_ns: int,
     ) -> Changes:
-        from memx.index.bulk import digest_of, front_matter_problem
+        """Read what may be new; `known` and `found` are the stats of the same part of the store."""
+        from memx.index.bulk import digest_of, front_matter_problem, read_bytes
 
         suspects, gone = freshness.difference(known, found)
-        broken = {problem.path: problem for problem in problems if problem.path in found}
+        problems = head.problems if head else ()
+        broken = {p.path: p for p in problems if freshness.stat_bullet(self._place.root, p.path) is not None}
         bullets: list[PackedBullet] = []
-        stats = dict(found)
-        if not known and self._spread is not None and self._parse is None and len(suspects) > SPREAD_ABOVE:
-            try:
-                return self._spread_changes(self._spread, found, read_ns)
-            except (OSError, RuntimeError):
-                pass  # no processes to be had, or one was killed: alone then
+        entries: dict[str, Entry] = dict.fromkeys(gone, (None, None))
+        digests = _Digests(tables)
         for path in suspects:
             misnamed = name_problem(path)
             if misnamed is not None:
                 # No index can hold such a name, so none of the tables does either: it is asked again each time.
                 broken[path] = misnamed
-                stats.pop(path)
                 continue
-            data = self._read(path)
+            data = read_bytes(self._place.root, path)
             if data is None:
                 gone.append(path)
-                stats.pop(path)
+                if path in known:
+                    entries[path] = (None, None)
                 continue
-            stats[path] = freshness.proven(found[path], read_ns)
             digest = digest_of(data)
+            entries[path] = (freshness.proven(found[path], read_ns), digest)
             if digests.get(path) == digest:
                 continue
-            digests[path] = digest
             broken.pop(path, None)
             try:
                 bullets.append(self._pack(path, data, found[path]))
             except FrontMatterError as error:
                 broken[path] = front_matter_problem(error, path)
                 gone.append(path)
-        for path in gone:
-            if path not in stats:
-                digests.pop(path, None)
         reported = tuple(broken[path] for path in sorted(broken))
+        is_new = [path for path, entry in entries.items() if entry[0] is not None and path not in known]
+        is_lost = [path for path, entry in entries.items() if entry[0] is None]
         return Changes(
             tuple(bullets),
             tuple(sorted(gone)),
-            stats,
-            digests,
             reported,
-            touched=stats != known or bool(gone or bullets or reported != problems),
-            entries={path: (stats.get(path), digests.get(path)) for path in (*suspects, *gone)},
+            touched=bool(entries or reported != problems),
+            entries=entries,
+            listings={},
+            tables=tables,
+            file_count=(head.file_count if head else 0) + len(is_new) - len(is_lost),
+            stamp=None,
+            is_complete=False,
         )
-
-    def _spread_changes(
-        self, spread: Callable[..., Iterable[Any]], found: dict[str, Stat], read_ns: int
-    ) -> Changes:
-        """Read, parse and analyse all files in several processes: what a rebuild of a large store spends most on."""
-        from memx.index.bulk import pack_files
-
-        broken = {path: problem for path in found if (problem := name_problem(path)) is not None}
-        files = [(path, found[path]) for path in sorted(found) if path not in broken]
-        batches = [files[at : at + BATCH] for at in range(0, len(files), BATCH)]
-        bullets: list[PackedBullet] = []
-        stats: dict[str, Stat] = {}
-        digests: dict[str, bytes] = {}
-        for results in spread(pack_files, batches, self._place.root, self._place.store):
-            for path, digest, data, problem in results:
-                if digest is None:
-                    continue  # removed while we looked
-                stats[path], digests[path] = freshness.proven(found[path], read_ns), digest
-                if data is not None:
-                    bullets.append(self._dated(load(data)))
-                else:
-                    broken[path] = problem
-        reported = tuple(broken[path] for path in sorted(broken))
-        return Changes(tuple(bullets), (), stats, digests, reported, touched=True, entries={})
-
-    def _dated(self, packed: PackedBullet) -> PackedBullet:
-        if packed.created is not None or self._created_of is None:
-            return packed
-        return replace(packed, created=self._created_of(packed.path))
-
-    def _read(self, path: str) -> bytes | None:
-        try:
-            with open(os.path.join(self._place.root, path), "rb") as file:
-                return file.read()
-        except OSError:
-            return None
 
     def _pack(self, path: str, data: bytes, state: Stat) -> PackedBullet:
         if self._parse is None:
@@ -464,16 +507,60 @@ def _why_not_tantivy() -> str:
 
 def _save_changes(generation: str, changes: Changes) -> None:
     """Write the tables anew only when most of them changed, or when the log of changes has grown long."""
-    few = max(LOG_LEAST, len(changes.stats) // LOG_SHARE)
-    if len(changes.entries) > few or not manifest.append_log(generation, changes.entries, few):
-        manifest.save_tables(generation, changes.stats, changes.digests)
+    few = max(LOG_LEAST, changes.file_count // LOG_SHARE)
+    if len(changes.entries) <= few and manifest.append_log(generation, changes.entries, few):
+        return
+    tables = changes.tables
+    new: dict[str, dict[str, Entry]] = {}
+    for path, entry in changes.entries.items():
+        folder, _, name = path.rpartition("/")
+        new.setdefault(folder, {})[name] = entry
+    listings: dict[str, bytes] = {}
+    digests: dict[str, dict[str, bytes]] = {}
+    for folder in sorted({*tables.folders(), *new}):
+        stats, hashes = tables.stats(folder), tables.digests(folder)
+        for name, (stat, digest) in new.get(folder, {}).items():
+            if stat is None or digest is None:
+                stats.pop(name, None)
+                hashes.pop(name, None)
+            else:
+                stats[name], hashes[name] = stat, digest
+        # In the order of the folder itself, so that the next listing of it is the same bytes.
+        order = freshness.read_listing(changes.listings[folder]) if folder in changes.listings else stats
+        ordered = {name: stats[name] for name in order if name in stats} | stats
+        if ordered:
+            listings[folder], digests[folder] = freshness.make_listing(ordered), hashes
+    manifest.save_tables(generation, listings, digests)
 
 
-def _with_changes(head: Head, changes: Changes) -> Head:
-    scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
-    return replace(
-        head, file_count=len(changes.stats), scopes=tuple(sorted(scopes)), problems=changes.problems
-    )
+def _checked(head: Head, changes: Changes) -> Head:
+    """Return the head with what the check proved: the stamp, and the time when it was one of all files."""
+    if changes.stamp is not None:
+        head = replace(head, stamp=changes.stamp)
+    return replace(head, checked=time.time()) if changes.is_complete else head
+
+
+def _below(folders: Iterable[str], tops: Sequence[str] | None) -> list[str]:
+    """Return the folders at or below some of them; None: all."""
+    if tops is None:
+        return list(folders)
+    return [
+        folder for folder in folders if any(folder == top or folder.startswith(f"{top}/") for top in tops)
+    ]
+
+
+class _Digests:
+    """Digests by path; a folder's part of the table is read when the first of its files is asked for."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._folders: dict[str, dict[str, bytes]] = {}
+
+    def get(self, path: str) -> bytes | None:
+        folder, _, name = path.rpartition("/")
+        if folder not in self._folders:
+            self._folders[folder] = self._tables.digests(folder)
+        return self._folders[folder].get(name)
 
 
 class _Writing:

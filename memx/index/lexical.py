@@ -7,12 +7,15 @@ white-space tokenizer is the only one in use and nothing has to be registered.
 
 from __future__ import annotations
 
+import os
+
 import tantivy
 from tantivy import Occur, Query
 
 from memx.errors import IndexUnavailableError
 from memx.index import packed as packing
 from memx.index.analysis import fold
+from memx.index.query import NO_FILTERS
 from memx.record import replace
 
 TYPE_CHECKING = False
@@ -120,7 +123,8 @@ class LexicalIndex:
         Raises IndexUnavailableError when another writer is at work or the disk is full.
         """
         heap = BULK_HEAP_BYTES if bulk else SMALL_HEAP_BYTES
-        writer = _guard(self._index.writer, heap, 0 if bulk else 1)
+        # One thread: documents lie in the order in which they were given, so that equal stores give equal answers.
+        writer = _guard(self._index.writer, heap, 1)
         _guard(_write, writer, self._schema, added, () if bulk else removed_paths, not bulk)
         _guard(self._index.reload)
         self._searcher = self._index.searcher()
@@ -139,7 +143,7 @@ class LexicalIndex:
             return []
         return self._fetch(self._filtered(Query.boolean_query(clauses), query.filters), limit)
 
-    def with_keys(self, keys: Sequence[bytes], filters: Filters) -> list[PackedBullet]:
+    def with_keys(self, keys: Sequence[bytes], filters: Filters = NO_FILTERS) -> list[PackedBullet]:
         """Return the bullets whose vectors have these keys, in no particular order."""
         if not keys:
             return []
@@ -208,6 +212,48 @@ class LexicalIndex:
 
     def _search(self, query: Any, limit: int, *, count: bool = False, order: str = "") -> Any:
         return _guard(self._searcher.search, query, limit, count, *((order,) if order else ()))
+
+
+def join(parts: Sequence[str], folder: str) -> LexicalIndex:
+    """Make one index of several that were built apart, and open it; the parts are used up.
+
+    An index is its segments, whose names are unique, and a list of them: joining is a matter of renaming
+    files and of joining lists. Raises IndexUnavailableError when the parts are not what this knows.
+    """
+    import json
+
+    def joined() -> LexicalIndex:
+        metas, managed = [], []
+        for part in parts:
+            metas.append(_read_json(json, part, "meta.json"))
+            managed.append(_read_json(json, part, ".managed.json"))
+            for name in os.listdir(part):
+                if not name.startswith((".", "meta.")):
+                    os.rename(os.path.join(part, name), os.path.join(folder, name))
+        meta = metas[0] | {
+            "segments": [segment for meta in metas for segment in meta["segments"]],
+            "opstamp": max(meta["opstamp"] for meta in metas),
+        }
+        _write_json(json, folder, ".managed.json", sorted({name for names in managed for name in names}))
+        _write_json(json, folder, "meta.json", meta)
+        index = LexicalIndex.open(folder)
+        if index.size != sum(segment["max_doc"] for segment in meta["segments"]):
+            raise IndexUnavailableError("the parts of the index cannot be joined")
+        return index
+
+    os.makedirs(folder)
+    index: LexicalIndex = _guard(joined)
+    return index
+
+
+def _read_json(json: Any, folder: str, name: str) -> Any:
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def _write_json(json: Any, folder: str, name: str, value: Any) -> None:
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        json.dump(value, file)
 
 
 def _write(

@@ -3,14 +3,14 @@
     cache_dir/CURRENT            "gen-3": swapped by one rename
     cache_dir/gen-3/lexical/     tantivy's files
     cache_dir/gen-3/head         Head: small, read by every search
-    cache_dir/gen-3/files        {path: stat}: read when files are checked
-    cache_dir/gen-3/digests      {path: digest}: read when a stat differs
+    cache_dir/gen-3/files        {folder: listing}: read when files are checked
+    cache_dir/gen-3/digests      {folder: {name: digest}}: read when a stat differs
     cache_dir/gen-3/log          what changed in these two tables since they were written
 
-The last four are marshalled values behind a checksum; the log has one a refresh, so
-that a refresh of one file does not write two tables of 100,000. A generation is written
-before its manifest is: after a kill the manifest is older than the index, and
-the same files are merely indexed once more.
+The last four are marshalled values behind checksums. The two tables have one part a folder, and only
+the parts of folders that changed are taken apart; the log has one entry a refresh, so that a refresh
+of one file does not write two tables of 100,000. A generation is written before its manifest is: after a
+kill the manifest is older than the index, and the same files are merely indexed once more.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ import os
 from binascii import crc32
 
 from memx.errors import IndexUnavailableError
+from memx.index.freshness import read_listing
 from memx.model import Problem
 from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from memx.index.freshness import Stat
 
     Entry = tuple[Stat | None, bytes | None]
 
-MANIFEST_VERSION = 1
+MANIFEST_VERSION = 2
 CURRENT = "CURRENT"
 LEXICAL = "lexical"
 
@@ -125,43 +127,115 @@ def save_head(generation: str, head: Head) -> None:
     )
 
 
+class Tables:
+    """Stats and digests of the store's files as of the last check; without a generation there are none.
+
+    Raises IndexUnavailableError for what is missing or damaged, if only when that part is read.
+    """
+
+    def __init__(self, generation: str | None) -> None:
+        """Open the tables; nothing is taken apart yet."""
+        self._generation = generation
+        self._files = _Parts(os.path.join(generation, FILES)) if generation else None
+        self._digests: _Parts | None = None
+        self._logged: dict[str, dict[str, Entry]] = {}
+        for entries in _read_log(generation)[0] if generation else ():
+            for path, entry in entries.items():
+                folder, _, name = path.rpartition("/")
+                self._logged.setdefault(folder, {})[name] = entry
+
+    def folders(self) -> set[str]:
+        """Return the folders that held files."""
+        return {*(self._files.names() if self._files else ()), *self._logged}
+
+    def is_as_listed(self, folder: str, listing: bytes | None) -> bool:
+        """Return whether a folder is surely as it was."""
+        return folder not in self._logged and self._files is not None and self._files.get(folder) == listing
+
+    def stats(self, folder: str) -> dict[str, Stat]:
+        """Return {name: stat} of the files in a folder."""
+        part = self._files.get(folder) if self._files else None
+        return self._with_log(folder, {} if part is None else read_listing(part), 0)
+
+    def digests(self, folder: str) -> dict[str, bytes]:
+        """Return {name: digest} of the files in a folder, those that cannot be parsed among them."""
+        if self._digests is None and self._generation:
+            self._digests = _Parts(os.path.join(self._generation, DIGESTS))
+        part = self._digests.get(folder) if self._digests else None
+        return self._with_log(folder, {} if part is None else marshal.loads(part), 1)  # noqa: S302 (our own cache)
+
+    def _with_log(self, folder: str, table: dict[str, Any], part: int) -> dict[str, Any]:
+        for name, entry in self._logged.get(folder, {}).items():
+            if entry[part] is None:
+                table.pop(name, None)
+            else:
+                table[name] = entry[part]
+        return table
+
+
 def load_stats(generation: str) -> dict[str, Stat]:
     """Return {path: stat} as of the last check; raises IndexUnavailableError."""
-    return _load_table(generation, FILES, 0)
+    tables = Tables(generation)
+    return {
+        f"{folder}/{name}": stat for folder in tables.folders() for name, stat in tables.stats(folder).items()
+    }
 
 
 def load_digests(generation: str) -> dict[str, bytes]:
     """Return {path: digest} as of the last check; raises IndexUnavailableError."""
-    return _load_table(generation, DIGESTS, 1)
+    tables = Tables(generation)
+    return {
+        f"{folder}/{name}": d for folder in tables.folders() for name, d in tables.digests(folder).items()
+    }
 
 
-def _load_table(generation: str, name: str, part: int) -> dict[str, Any]:
-    table = _load(os.path.join(generation, name))
-    if not isinstance(table, dict):
-        raise IndexUnavailableError("the index manifest is damaged")
-    for entries in _read_log(generation)[0]:
-        for path, entry in entries.items():
-            if entry[part] is None:
-                table.pop(path, None)
-            else:
-                table[path] = entry[part]
-    return table
-
-
-def save_tables(generation: str, stats: dict[str, Stat], digests: dict[str, bytes]) -> None:
+def save_tables(generation: str, listings: dict[str, bytes], digests: dict[str, dict[str, bytes]]) -> None:
     """Write both tables whole and begin the log anew.
 
     Stats last: digests that are newer than the stats, or a log that is older than both, only make the
     next check read a file again.
     """
-    _save(os.path.join(generation, DIGESTS), digests)
-    _save(os.path.join(generation, FILES), stats)
+    _save_parts(os.path.join(generation, DIGESTS), {f: marshal.dumps(table) for f, table in digests.items()})
+    _save_parts(os.path.join(generation, FILES), listings)
     try:
         os.unlink(os.path.join(generation, LOG))
     except FileNotFoundError:
         pass
     except OSError as error:
         raise IndexUnavailableError(f"the index cannot be written: {error.strerror}") from error
+
+
+class _Parts:
+    """A file of named parts, each behind its own checksum: a table of contents, then the parts."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._data = _read(path)
+        size = int.from_bytes(self._data[:4], "little")
+        self._contents: dict[str, tuple[int, int, int]] = _unframe(self._data[4 : 4 + size], path)
+        self._start = 4 + size
+
+    def names(self) -> Iterable[str]:
+        return self._contents
+
+    def get(self, name: str) -> bytes | None:
+        if name not in self._contents:
+            return None
+        at, size, check = self._contents[name]
+        part = self._data[self._start + at : self._start + at + size]
+        if len(part) != size or crc32(part) != check:
+            raise IndexUnavailableError("the index manifest is damaged", path=self._path)
+        return part
+
+
+def _save_parts(path: str, parts: dict[str, bytes]) -> None:
+    contents = {}
+    at = 0
+    for name, part in parts.items():
+        contents[name] = (at, len(part), crc32(part))
+        at += len(part)
+    head = _frame(contents)
+    write_file(path, b"".join((len(head).to_bytes(4, "little"), head, *parts.values())))
 
 
 def append_log(generation: str, entries: dict[str, Entry], limit: int) -> bool:
@@ -220,11 +294,27 @@ def _list(folder: str) -> list[str]:
 
 
 def _load(path: str) -> Any:
+    return _unframe(_read(path), path)
+
+
+def _save(path: str, value: Any) -> None:
+    write_file(path, _frame(value))
+
+
+def _read(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            data = file.read()
+            return file.read()
     except OSError as error:
         raise IndexUnavailableError("the index manifest is missing", path=path) from error
+
+
+def _frame(value: Any) -> bytes:
+    data = marshal.dumps(value)
+    return crc32(data).to_bytes(4, "little") + data
+
+
+def _unframe(data: bytes, path: str) -> Any:
     body = data[4:]
     if crc32(body) != int.from_bytes(data[:4], "little"):
         raise IndexUnavailableError("the index manifest is damaged", path=path)
@@ -232,8 +322,3 @@ def _load(path: str) -> Any:
         return marshal.loads(body)  # noqa: S302 (our own cache, behind a checksum)
     except (ValueError, EOFError, TypeError) as error:
         raise IndexUnavailableError("the index manifest is damaged", path=path) from error
-
-
-def _save(path: str, value: Any) -> None:
-    data = marshal.dumps(value)
-    write_file(path, crc32(data).to_bytes(4, "little") + data)

@@ -10,13 +10,18 @@ from memx.index.dense.vectors import VectorStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from memx.config import EmbeddingConfig
     from memx.index.dense.calibration import Table
     from memx.index.dense.embedder import QueryEmbedder
     from memx.index.dense.model import ModelInfo
     from memx.index.packed import PackedBullet
+
+FETCHED_AT_ONCE = 8_192
+
+SPARE_ROWS, SPARE_SHARE = 10_000, 3
+"""Rows that nothing uses are dropped when there are more than so many, and so many times the rows in use."""
 
 FEW_TEXTS = 20
 """Up to here texts are embedded one by one; more are worth the 0.4 s that model2vec takes to load."""
@@ -45,6 +50,11 @@ class Vectors:
     def fingerprint(self) -> str:
         """What changes whenever vectors could differ."""
         return self._info.fingerprint
+
+    @property
+    def state(self) -> str:
+        """What an index remembers of its vectors: another value says that some may be gone."""
+        return f"{self.fingerprint} {self.store.generation}"
 
     @property
     def embedder(self) -> QueryEmbedder:
@@ -92,3 +102,33 @@ class Vectors:
         except (ModelUnavailableError, IndexUnavailableError, OSError):
             return False
         return True
+
+    def ensure_keys(
+        self, keys: Sequence[bytes], fetch: Callable[[list[bytes]], Iterable[PackedBullet]]
+    ) -> bool:
+        """Embed what has no vector, as `ensure`; `fetch` returns the bullets of some keys."""
+        try:
+            known = self.store.has(keys)
+        except IndexUnavailableError:
+            return False
+        missing = [key for key in dict.fromkeys(keys) if key not in known]
+        slices = (missing[at : at + FETCHED_AT_ONCE] for at in range(0, len(missing), FETCHED_AT_ONCE))
+        return all(self.ensure(fetch(some)) for some in slices)
+
+    def tidy(self, live: Sequence[bytes], user: str) -> int:
+        """Drop old vectors that no index uses once they outnumber the others by far; return how many went.
+
+        `live` are the keys that one index, named by `user`, uses now. What other work trees use is known
+        from their own calls; the newest of the rest are kept for branches that one comes back to. An index
+        of another work tree whose vectors are gone all the same notices by `state` and embeds them again.
+        """
+        try:
+            used = self.store.remember_use(user, live)
+            most = SPARE_ROWS + SPARE_SHARE * len(used)
+            if len(self.store) <= most:
+                return 0
+            keys = self.store.keys()
+            newest = set(keys[-(most // 2) :])
+            return self.store.compact([key for key in keys if key in used or key in newest])
+        except (IndexUnavailableError, OSError):
+            return 0

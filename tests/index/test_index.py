@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memx.index import freshness, manifest
+from memx.index import building, freshness, manifest
 from memx.index import index as index_module
 from memx.index.index import Index, IndexPlace
 from memx.store.lock import Lock
@@ -252,7 +252,7 @@ def test_above_the_limit_a_stamp_spares_the_check(
     for name in ("a", "b", "c"):
         store.write(name, f"alpha {name}")
     store.index().snapshot()
-    monkeypatch.setattr(freshness, "stat_files", lambda _root: pytest.fail("every file was checked"))
+    monkeypatch.setattr(freshness, "list_folders", lambda *_: pytest.fail("every file was checked"))
     snapshot = store.index().snapshot()
     assert snapshot.checks_hits
     monkeypatch.undo()
@@ -411,18 +411,17 @@ def test_log_that_a_kill_tore_is_cut_and_continued(store: IndexedStore) -> None:
 
 
 def test_rebuild_in_processes_is_the_same(store: IndexedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store read in batches holds the same bullets, dates and problems as one that is read alone."""
-    monkeypatch.setattr(index_module, "SPREAD_ABOVE", 2)
-    monkeypatch.setattr(index_module, "BATCH", 2)
+    """A store indexed in parts holds the same bullets, dates and problems as one that is indexed alone."""
+    monkeypatch.setattr(building, "SPREAD_ABOVE", 2)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     for number in range(5):
-        store.write(f"a{number}", f"alpha {number}")
+        store.write(f"a{number}", f"alpha {number}", created=1.0)
     store.path("bad").write_text("---\nid: [\n---\n")
-    alone = store.index()
+    store.path("undated").write_text("alpha by hand\n")
+    place = IndexPlace(str(store.root), str(store.cache))
+    alone = Index(place, created_of=lambda _path: 5.0)
     alone.rebuild()
     expected = sorted(alone.snapshot().everything(), key=lambda bullet: bullet.path)
-    place = IndexPlace(str(store.root), str(store.cache))
-    dated = Index(place, created_of=lambda _path: 5.0)
-    dated.rebuild()
     calls = []
 
     def spread(function, batches, *more):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN202
@@ -431,23 +430,29 @@ def test_rebuild_in_processes_is_the_same(store: IndexedStore, monkeypatch: pyte
 
     together = Index(place, created_of=lambda _path: 5.0, spread=spread)
     outcome = together.rebuild()
-    assert calls == [3]
+    assert calls == [2]
     assert outcome is not None
+    assert outcome.indexed == 6
     assert [problem.path for problem in outcome.problems] == ["bullets/general/bad.md"]
     found = sorted(together.snapshot().everything(), key=lambda bullet: bullet.path)
-    assert [(b.path, b.exact, b.stat) for b in found] == [(b.path, b.exact, b.stat) for b in expected]
-    assert {bullet.created for bullet in found} == {5.0}
+    assert found == expected
+    assert {bullet.created for bullet in found} == {1.0, 5.0}
+    store.write("a0", "omega")
+    assert store.find("omega") == ["a0"]
+    assert len(store.find("alpha")) == 5
 
 
+@pytest.mark.parametrize("error", [OSError, RuntimeError])
 def test_rebuild_goes_on_alone_when_no_process_can_be_started(
-    store: IndexedStore, monkeypatch: pytest.MonkeyPatch
+    store: IndexedStore, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     """A machine that is out of processes still gets its index."""
-    monkeypatch.setattr(index_module, "SPREAD_ABOVE", 0)
+    monkeypatch.setattr(building, "SPREAD_ABOVE", 0)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     store.write("a", "alpha")
 
     def spread(*_values: object) -> list[object]:
-        raise OSError("no more processes")
+        raise error("no more processes")
 
     index = Index(IndexPlace(str(store.root), str(store.cache)), spread=spread)
     index.rebuild()

@@ -12,6 +12,7 @@ zeros (a block that never reached the disk) counts as absent.
 from __future__ import annotations
 
 import os
+import time
 
 from memx.errors import IndexUnavailableError, StoreError
 from memx.index.dense.scan import iter_nearest, make_inverse_norms
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _HEAD = "memx-vectors 1"
 _MANIFEST = "manifest"
+_USED = "used-"
+_USED_FOR_S = 90 * 86_400
 _OPEN_ATTEMPTS = 5
 _NORM_BYTES, _NO_NORM = 4, bytes(4)
 _FEW_KEYS = 128
@@ -63,6 +66,31 @@ class VectorStore:
     def dimension(self) -> int:
         """The number of components of a row; 0 while the store is empty."""
         return self._manifest.dimension if self._manifest else 0
+
+    @property
+    def generation(self) -> int:
+        """Which writing of the files this is; it changes when rows go. 0 while the store is empty."""
+        return self._manifest.generation if self._manifest else 0
+
+    def keys(self) -> list[bytes]:
+        """Return all keys, the oldest first."""
+        return list(self._table())
+
+    def remember_use(self, user: str, live: Collection[bytes]) -> set[bytes]:
+        """Note which keys one user needs now; return those that any user has noted within the last months."""
+        from memx.digest import sha256
+
+        used = set(live)
+        mine = f"{_USED}{sha256(user.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+        os.makedirs(self.folder, exist_ok=True)
+        for name in os.listdir(self.folder):
+            path = os.path.join(self.folder, name)
+            if name.startswith(_USED) and name != mine and os.stat(path).st_mtime > time.time() - _USED_FOR_S:
+                with open(path, "rb") as file:
+                    data = file.read()
+                used.update(data[at : at + KEY_BYTES] for at in range(0, len(data), KEY_BYTES))
+        _write(os.path.join(self.folder, mine), b"".join(live))
+        return used
 
     def reload(self) -> None:
         """See what other processes have added or compacted since."""
