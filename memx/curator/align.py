@@ -92,7 +92,8 @@ def _loose_partner(unit: Unit, b: Analysis) -> tuple[int, float]:
         short = _short_flag(unit, b)
         return short if short[0] != _NONE else _spelt_out(unit, b)
     if kind in ("ident", "path"):
-        return _spelt_out(unit, b)
+        found = _spelt_out(unit, b)
+        return found if found[0] != _NONE or kind == "path" else _whole(_file_at_end(unit.keys[0], b))
     return (_NONE, 0.0)
 
 
@@ -146,10 +147,36 @@ def _short_flag(unit: Unit, b: Analysis) -> tuple[int, float]:
 def _spelt_out(unit: Unit, b: Analysis) -> tuple[int, float]:
     """Match `minSdkVersion` with "min SDK version": an identifier whose parts the other text writes as words."""
     parts = unit.parts
+    if unit.kind == "path":
+        place = _same_file(unit.keys[0], b)
+        if place != _NONE:
+            return (place, 1.0)
     if not parts:
         return (_NONE, 0.0)
     shared = sum(part in b.index for part in parts)
     return (_SOMEWHERE, 1.0) if shared >= max(2, _COGNATE_SHARE * len(parts)) else (_NONE, 0.0)
+
+
+def _whole(place: int) -> tuple[int, float]:
+    return (place, 0.0 if place == _NONE else 1.0)
+
+
+def _file_at_end(name: str, b: Analysis) -> int:
+    """Return the place of a path that ends with this file name, -1 when there is none."""
+    if "." not in name:
+        return _NONE
+    ends = "/" + name
+    return next((at for at, unit in enumerate(b.units) if unit.kind == "path" and unit.keys[0].endswith(ends)), _NONE)
+
+
+def _same_file(path: str, b: Analysis) -> int:
+    """Return the place of the same file with more or fewer of its folders."""
+    for key, place in b.index.items():
+        if b.units[place].kind in ("path", "ident") and ("/" + path).endswith("/" + key):
+            return place
+        if b.units[place].kind == "path" and ("/" + key).endswith("/" + path):
+            return place
+    return _NONE
 
 
 def _in_order(partners: list[tuple[int, float]], _other: int) -> float:

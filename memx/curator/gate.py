@@ -7,6 +7,7 @@ hardly sees any of them. The gate answers with readable reasons.
 from __future__ import annotations
 
 from memx.curator.align import opposite
+from memx.curator.tokens import HARD
 from memx.curator.words import opposites
 from memx.record import record
 
@@ -55,6 +56,7 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
     """Return every fact in which the two texts differ, most telling first; empty: nothing speaks against a merge."""
     found = [Veto(family, *members) for family, members in comparison.families.items()]
     found += [_veto(_KIND_NAMES.get(kind, kind), comparison, *pair) for kind, pair in comparison.hard.items()]
+    found += [_veto("name", comparison, *pair) for pair in _names_apart(comparison)]
     found += [_veto("value", comparison, *pair) for pair in comparison.values]
     found += [_veto("direction", comparison, *pair) for pair in _turned_routes(comparison)]
     turned_for_sure = comparison.turned if comparison.is_crossed else comparison.replaced
@@ -68,12 +70,25 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
         found += [_veto("negation", comparison, *pair) for pair in comparison.turned]
     if comparison.alignment.in_order >= _CLOSE_WORDING:
         found += [Veto("opposite", axis, axis) for axis in comparison.axes if axis in opposites().strong]
+    if comparison.turned:
+        found += [Veto("opposite", axis, axis) for axis in comparison.axes]
     found += [
         _veto("opposite", comparison, swap.a, swap.b)
         for swap in comparison.alignment.swaps
         if opposite(swap.a, swap.b)
     ]
     return tuple(dict.fromkeys(found))
+
+
+def _names_apart(comparison: Comparison) -> list[tuple[Unit, Unit]]:
+    """Return the first names that each text has and the other lacks; across languages a name may be translated."""
+    if comparison.a.lang != comparison.b.lang:
+        return []
+    sides = [
+        next((unit for unit in left if unit.kind == "name" or unit.kind in HARD), None)
+        for left in (comparison.alignment.left_a, comparison.alignment.left_b)
+    ]
+    return [(sides[0], sides[1])] if sides[0] is not None and sides[1] is not None else []
 
 
 def _turned_routes(comparison: Comparison) -> list[tuple[Unit, Unit]]:

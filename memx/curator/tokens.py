@@ -50,6 +50,8 @@ _TOKEN = re.compile(
 _UNIT = re.compile(
     r"\s?(%|[A-Za-zµ]+(?:/[a-z]+)?|ミリ秒|毫秒|秒钟?|分钟|分間|小时|个小时|時間|日間|週間|星期|个月|[かヶヵ]月|年間|[秒分天日周月年次个個台条层回件倍])"
 )
+_QUOTED = re.compile(r'"[^"\n]{2,80}"|“[^”\n]{2,80}”|「[^」\n]{2,80}」')
+"""A message that is quoted; nobody advises or turns down its words."""
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 _CLAUSE = re.compile(r"[;；。！？!?\n，、]|[.,:：](?=\s|$)|\s[—–-]+>?\s|→|[.,](?=[\u3000-\u9fff])")
 _SENTENCE = re.compile(r"[;；。！？!?\n]|\.(?=\s|$)")
@@ -259,6 +261,7 @@ class _Reader:
         self.lang = detect_language(text)
         self.clauses = _cut_clauses(text, self.lang)
         self.code = [(m.start(1), m.end(1)) for m in _CODE_SPAN.finditer(text)]
+        self.quoted = [m.span() for m in _QUOTED.finditer(text)]
         self.folded = words.fold(text)
         self.phrases = {m.start(): m.end() for m in words.phrase_pattern().finditer(self.folded)}
         self.roles = _roles(self.folded)
@@ -313,7 +316,7 @@ class _Reader:
         while self.at_clause < len(self.clauses) - 1 and start >= self.clauses[self.at_clause].end:
             self.at_clause += 1
         clause = self.clauses[self.at_clause]
-        if clause.is_open:
+        if clause.is_open or any(low < start < high for low, high in self.quoted):
             return self.at_clause, 0
         stance = 0 if any(low <= start < high for low, high in clause.opened) else 1
         for low, high in clause.flips:
@@ -437,7 +440,9 @@ class _Reader:
 
     def _ident(self, bare: str, start: int, end: int) -> None:
         parts = tuple(words.stem(part.lower(), "en") for part in _PARTS.findall(bare))
-        self._add("ident", (bare.lower().strip("@$.") or bare,), start, end, parts=parts)
+        low = bare.lower().strip("@$.") or bare
+        known = words.concepts(self.latin).get(low, ())
+        self._add("ident", (low, *("=" + name for name in known)), start, end, parts=parts)
 
     def _plain(self, raw: str, start: int, end: int, *, is_code: bool) -> None:
         low = words.fold_word(raw)
@@ -636,13 +641,16 @@ def _bigrams(text: str) -> frozenset[str]:
 
 
 def _axes(units: tuple[Unit, ...]) -> dict[str, int]:
-    """Map an axis to the side the text takes: 1, -1, or 0 when it speaks of both."""
+    """Map an axis to the side the text takes: 1, -1, or 0 when it speaks for both; of a weak one, when it names both."""
     found: dict[str, int] = {}
+    named: dict[str, int] = {}
+    strong = words.opposites().strong
     for unit in units:
         if unit.stance:
             for axis, sign in unit.sides:
                 signed = sign * unit.stance
-                found[axis] = signed if found.get(axis, signed) == signed else 0
+                is_one = named.setdefault(axis, sign) == sign or axis in strong
+                found[axis] = signed if is_one and found.get(axis, signed) == signed else 0
     return found
 
 

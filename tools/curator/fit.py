@@ -22,7 +22,7 @@ from memx.curator.similarity import Model, Models
 from memx.curator.tokens import analyse
 from memx.resources import resource
 
-STRENGTH = 1.0  # inverse regularisation, chosen by ten folds
+STRENGTH = 0.6  # inverse regularisation, chosen by ten folds
 MINIMAL_TRUST = 0.4  # weight of a minimal pair; they are many variants of few sentences
 MODELS = {
     "subject": (None, ("duplicate", "contradiction")),
