@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memx.app.search import Searching, SearchRequest, check_request, request_filters
 from memx.errors import StoreError
+from memx.generator.evidence import LEAST_EVIDENCE
 from memx.generator.scopes import is_visible, scope_of
 from memx.record import record, replace
 
@@ -51,8 +52,7 @@ def why_not(
     if not found:
         raise StoreError(f"there is no bullet {identifier!r}", hint="memx list")
     generator = searching.generator(snapshots)
-    query = generator.query(request.query, path=request.path)
-    scored = generator.score(query, found[:1])[0]
+    scored = generator.weigh(request.query, found[:1], path=request.path)[0]
     answer = searching.answer()
     reasons = [*_excluded(found[0], request, searching.viewer)]
     if not request.archived and searching.is_superseded(identifier, snapshots):
@@ -78,10 +78,15 @@ def _outranked(
     scored: Scored, generator: Generator, searching: Searching, request: SearchRequest, config: Config
 ) -> list[str]:
     evidence = generator.evidence(scored)
-    if evidence < generator.least:
-        return [f"the evidence {evidence:.3f} is below {generator.least}: it is not about that"]
+    if evidence < LEAST_EVIDENCE:
+        return [f"its evidence {evidence:.3f} is below {LEAST_EVIDENCE}: it is not about that"]
     limit = request.max_results or config.generator.max_results
     rank = _rank(searching, request, scored.bullet.id)
+    needed = generator.needed_evidence
+    if rank is None and evidence < needed and not searching.ranking().hits:
+        return [
+            f"its evidence {evidence:.3f} is below {needed:.3f}, and no other bullet answers: nothing is shown"
+        ]
     if rank is None:
         return ["other bullets share more of the query's words and meaning: it is not even a candidate"]
     if rank > limit:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from memx.errors import IndexUnavailableError
 from memx.generator import fusion
 from memx.generator.correction import correct
+from memx.generator.evidence import EVIDENCE_OF_WORDS, LEAST_EVIDENCE, is_sure, needed_evidence
 from memx.generator.exact import EXACT_MAX, ExactMatcher
 from memx.generator.fuzzy import FuzzyMatcher
 from memx.generator.metadata import MetadataMatcher
@@ -33,19 +34,6 @@ if TYPE_CHECKING:
 
 CANDIDATES = 40
 """How many bullets are taken by words, and as many by meaning, before they are scored."""
-
-MIN_RELEVANCE = 0.07
-MIN_RELEVANCE_OF_WORDS = 0.05
-"""A hit whose evidence is below this is a coincidence, not an answer; the second one holds without L4.
-
-Measured (benchmarks/unrelated.py): a higher one loses queries in another language than the bullet, a lower one lets
-a small store answer what it knows nothing of. It depends on query and bullet alone, so that a bullet never appears
-or disappears because of another one's score.
-"""
-
-SURE_L1, SURE_L2 = 0.5, 2.5
-"""Words are evidence when one is there as it was asked (L1), or a quarter of the query is there in some form (L2):
-below both, one word merely resembles another, as `whales` does `while`."""
 
 VERBATIM_SEMANTIC = 0.5
 """Semantic score that the calibration gives to a text on the same topic. A bullet that holds the whole query
@@ -128,26 +116,32 @@ class Generator:
         limit = self._config.max_results if limit is None else limit
         query = make_query(text, self._analyser, self._count, self._size(), path=path)
         scored = self.score(query, self._candidates(query))
-        relevant = sorted(
-            (s for s in scored if self.evidence(s) >= self.least), key=lambda s: (-s.relevance, s.bullet.id)
-        )
+        relevant = self.answers(scored)
         pool = cut(relevant, limit)
         pool.sort(key=lambda s: (-s.score, -s.relevance, s.bullet.id, s.bullet.path))
         return Ranking(tuple(pool[:limit]), self.degraded)
 
-    @property
-    def least(self) -> float:
-        """The evidence that a hit needs."""
-        return MIN_RELEVANCE_OF_WORDS if "l4" in self._absent() else MIN_RELEVANCE
+    def answers(self, scored: Sequence[Scored]) -> list[Scored]:
+        """Return the bullets that answer, most relevant first; none when the best one is no better than chance."""
+        evidence = {id(s): self.evidence(s) for s in scored}
+        if max(evidence.values(), default=0.0) < self.needed_evidence:
+            return []
+        found = [s for s in scored if evidence[id(s)] >= LEAST_EVIDENCE]
+        return sorted(found, key=lambda s: (-s.relevance, s.bullet.id))
 
     def evidence(self, scored: Scored) -> float:
-        """Return the blended score without words that only resemble the query's."""
-        if scored.l1 >= SURE_L1 or scored.l2 >= SURE_L2 or scored.l3 > 0:
-            return scored.blended
+        """Return what speaks for a hit whatever its age and scope: its score without words that only resemble."""
         absent = self._absent()
-        if "l4" in absent:
+        if "l4" in absent or is_sure(scored.l1, scored.l2, scored.l3):
             return scored.blended
         return scored.semantic * fusion.weights(self._config, frozenset(absent))[1]
+
+    @property
+    def needed_evidence(self) -> float:
+        """The evidence that the best hit needs, or nothing is shown."""
+        if "l4" in self._absent():
+            return EVIDENCE_OF_WORDS
+        return needed_evidence(self._size(), self._config.semantic_weight)
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -157,6 +151,12 @@ class Generator:
     def query(self, text: str, *, path: str = "") -> Query:
         """Return a query as the layers see it."""
         return make_query(text, self._analyser, self._count, self._size(), path=path)
+
+    def weigh(self, text: str, bullets: Sequence[PackedBullet], *, path: str = "") -> list[Scored]:
+        """Return any bullets with the factors that a search for this text gives them, candidates or not."""
+        query = self.query(text, path=path)
+        self._candidates(query)  # puts slips right and embeds the query
+        return self.score(query, bullets)
 
     def score(self, query: Query, bullets: Sequence[PackedBullet]) -> list[Scored]:
         """Return the bullets with all factors of their scores, in the given order."""

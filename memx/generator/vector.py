@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.generator.evidence import semantic_of
 from memx.index.dense.text import embedding_text
 from memx.index.vectors import FEW_TEXTS
 
@@ -11,15 +12,6 @@ if TYPE_CHECKING:
 
     from memx.index.packed import PackedBullet
     from memx.index.vectors import Vectors
-
-
-CHANCE_COSINE = 0.1
-"""The cosine of two texts that have nothing to do with each other."""
-
-
-def semantic_of(cosine: float) -> float:
-    """Return the semantic score of a cosine: 0 for what chance gives, 1 for the same text, a line between."""
-    return min(1.0, max(0.0, (cosine - CHANCE_COSINE) / (1 - CHANCE_COSINE)))
 
 
 class VectorSearcher:

@@ -169,7 +169,7 @@ class Distant(Constant):
 
     def score(self, _bullet: object) -> float:
         """Return what unrelated texts score by chance."""
-        return 0.15
+        return 0.05
 
 
 @pytest.mark.parametrize(

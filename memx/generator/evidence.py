@@ -1,0 +1,47 @@
+"""What a cosine is worth, and how much must speak for a hit before a store answers at all (pure).
+
+The nearest of many texts is near by chance alone: of N unrelated cosines with
+spread s the largest is about s * sqrt(2 ln N). So the evidence that the best
+hit needs grows with the store, up to where it would cost right answers in
+another language than the query (benchmarks/unrelated.py).
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+CHANCE_COSINE = 0.1
+"""The cosine up to which two texts have nothing to do with each other."""
+
+CHANCE_SPREAD = 0.07
+"""Standard deviation of the cosines between texts that have nothing to do with each other."""
+
+CHANCE_LEFT = 0.3
+"""How many of a store's bullets may come nearer by chance than what is asked of the best one."""
+
+MOST_EVIDENCE = 0.065
+LEAST_EVIDENCE = 0.03
+"""Limits of the evidence that the best hit needs; every other hit needs the least."""
+
+EVIDENCE_OF_WORDS = 0.05
+"""What the best hit needs when there is no semantic score."""
+
+SURE_L1, SURE_L2 = 0.5, 2.0
+"""Words are evidence when one is there as it was asked (L1), or a fifth of the query is there in some form (L2):
+below both, one word merely resembles another, as `whales` does `while`."""
+
+
+def semantic_of(cosine: float) -> float:
+    """Return the semantic score of a cosine: 0 for what chance gives, 1 for the same text, a line between."""
+    return min(1.0, max(0.0, (cosine - CHANCE_COSINE) / (1 - CHANCE_COSINE)))
+
+
+def needed_evidence(size: int, semantic_weight: float) -> float:
+    """Return the evidence that the best hit of a store with `size` bullets needs."""
+    nearest = CHANCE_SPREAD * sqrt(2 * log(max(1.0, size / CHANCE_LEFT)))
+    return min(MOST_EVIDENCE, max(LEAST_EVIDENCE, semantic_weight * semantic_of(nearest)))
+
+
+def is_sure(l1: float, l2: float, l3: float) -> bool:
+    """Return whether the words are more than a resemblance."""
+    return l1 >= SURE_L1 or l2 >= SURE_L2 or l3 > 0
