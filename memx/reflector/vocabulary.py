@@ -37,6 +37,7 @@ PLACEHOLDERS = {
 _PUNCTUATION = str.maketrans(dict.fromkeys("!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~\n\r\t’“”«»¿¡—–…", " "))
 
 
+@lru_cache(maxsize=1024)
 def fold(text: str) -> str:
     """Return lower-case text of the same length with punctuation as spaces, one space before and after.
 
@@ -124,6 +125,8 @@ class CueIndex:
 
 _WORDS_KNOWN = 50_000
 """How many words are remembered with their groups: a bound on memory, not on meaning."""
+_TEXTS_KNOWN = 512
+"""How many texts are remembered with their cues: rules, scorer and guards ask about the same few sentences."""
 
 
 class _Remembered(dict[str, "_Cue | None"]):
@@ -151,6 +154,7 @@ class Lexicon:
         self.spaced = bool(data.get("spaced", True))
         self._groups = {**_table(data.get("cues")), **_table(data.get("guards"))}
         self._needles: dict[str, tuple[str, ...]] = {}
+        self._tallied: dict[str, dict[str, int]] = {}
         self._cue_index: CueIndex | None = None
         self._triggers = {
             name: tuple(needle.lower() for needle in needles)
@@ -176,9 +180,21 @@ class Lexicon:
 
     def tally(self, folded: str, counts: dict[str, int]) -> None:
         """Add the number of cues in folded text to `counts`, by group, in one pass."""
-        if self._cue_index is None:
-            self._cue_index = CueIndex(self.spaced, self._groups)
-        self._cue_index.tally(folded, counts)
+        found = self._tallied.get(folded)
+        if found is None:
+            if self._cue_index is None:
+                self._cue_index = CueIndex(self.spaced, self._groups)
+            if len(self._tallied) >= _TEXTS_KNOWN:
+                self._tallied.clear()
+            found = self._tallied[folded] = {}
+            self._cue_index.tally(folded, found)
+        for name, count in found.items():
+            counts[name] = counts.get(name, 0) + count
+
+    def _may_hold(self, name: str, folded: str) -> bool:
+        """Tell whether the folded text can hold a cue of the group: where it was tallied, only those found."""
+        found = self._tallied.get(folded)
+        return found is None or name in found
 
     def may_match(self, rule: str, lowered: str) -> bool:
         """Tell cheaply whether a rule's patterns can match at all: one of its trigger words stands there."""
@@ -192,10 +208,12 @@ class Lexicon:
 
     def has(self, name: str, folded: str) -> bool:
         """Tell whether the folded text holds a cue of the group."""
-        return any(map(folded.__contains__, self._needles_of(name)))
+        return self._may_hold(name, folded) and any(map(folded.__contains__, self._needles_of(name)))
 
     def first(self, name: str, folded: str) -> int:
         """Return the position of the first cue in the folded text, -1 when there is none."""
+        if not self._may_hold(name, folded):
+            return -1
         found = [at for needle in self._needles_of(name) if (at := folded.find(needle)) >= 0]
         return min(found, default=-1)
 
