@@ -28,22 +28,44 @@ def run_init(invocation: Invocation, *, user: bool, no_hooks: bool) -> int:
     return EXIT_OK
 
 
-def run_trust(invocation: Invocation, *, yes: bool) -> int:
-    """Approve the committed configuration as it is now, on this machine."""
+def run_trust(invocation: Invocation, *, yes: bool, download: bool) -> int:
+    """Approve the committed configuration as it is now, on this machine, and fetch the model it names if asked."""
     from memx.app.trust import config_digest, trust
-    from memx.config import NEEDS_TRUST
 
     digest = config_digest(invocation.project)
-    if not digest:
+    if digest:
+        _approve(invocation, yes=yes)
+        trust(invocation.project)
+    elif not download:
         raise MemxError("there is no committed configuration to trust", path=invocation.project.store_root)
+    folder = _fetch_model(invocation, wanted=download)
+    lines = [f"trusted {digest[:12]}"] if digest else []
+    lines += [f"downloaded {folder}"] if folder else []
+    invocation.emit({"digest": digest, "model": folder}, lines)
+    return EXIT_OK
+
+
+def _approve(invocation: Invocation, *, yes: bool) -> None:
+    from memx.config import NEEDS_TRUST
+
     invocation.notice(
         f"{invocation.project.store_root}/config.yml may then set {', '.join(sorted(NEEDS_TRUST))}"
     )
     if not (yes or invocation.confirm("trust it as it is now?")):
         raise MemxError("nothing was trusted", hint="memx trust --yes")
-    trust(invocation.project)
-    invocation.emit({"digest": digest}, [f"trusted {digest[:12]}"])
-    return EXIT_OK
+
+
+def _fetch_model(invocation: Invocation, *, wanted: bool) -> str:
+    """Return the folder of the model that was fetched; only say so where one is missing and was not asked for."""
+    from memx.app.embedding_model import download, missing_model
+
+    name = missing_model(invocation.project)
+    if not name:
+        return ""
+    if not wanted:
+        invocation.notice(f"embedding model {name} is not on this machine: memx trust --download fetches it")
+        return ""
+    return download(invocation.project, name)
 
 
 def _one_line(text: str) -> str:
@@ -100,7 +122,10 @@ COMMANDS = (
         "trust",
         "Approve this repository's committed configuration on this machine.",
         run_trust,
-        (flag("yes", "Do not ask.", short="-y"),),
+        (
+            flag("yes", "Do not ask.", short="-y"),
+            flag("download", "Fetch the embedding model that the configuration names."),
+        ),
     ),
     Command(
         "doctor",

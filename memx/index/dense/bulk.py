@@ -63,8 +63,10 @@ def download_model(name: str, cache_dir: str) -> str:
     from model2vec import StaticModel
 
     folder = download_folder(name, cache_dir)
+    aside = f"{folder}.{os.getpid()}.tmp"
     try:
-        StaticModel.from_pretrained(name).save_pretrained(folder)
+        StaticModel.from_pretrained(name).save_pretrained(aside)
+        os.replace(aside, folder)
     except Exception as error:  # network, hub and format errors of three libraries
         raise ModelUnavailableError(f"embedding model {name!r} cannot be downloaded ({error})") from error
     return folder

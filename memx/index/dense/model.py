@@ -88,7 +88,7 @@ def model_folder(model: str, *, trusted: bool, cache_dir: str) -> str:
         return downloaded
     raise ModelUnavailableError(
         f"embedding model {model!r} is neither a folder nor downloaded",
-        hint="set embedding.model to a folder, or to `bundled`",
+        hint="memx trust --download, or set embedding.model to a folder or to `bundled`",
     )
 
 

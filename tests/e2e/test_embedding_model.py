@@ -1,0 +1,104 @@
+"""A model of the user's own: fetched by name only when asked, and words alone where a model is missing or damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memx.resources import resource
+from tests.support.hub_server import HubServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.e2e.conftest import Program
+
+NAME = "someone/small-model"
+LESSON = "Back up the ledger before the nightly migration, since it drops the old rows."
+QUESTION = "save the account book ahead of moving the data"
+
+
+@pytest.fixture
+def model_files(tmp_path: Path) -> Path:
+    """Return a folder with what a model on the hub has."""
+    folder = tmp_path / "hub"
+    folder.mkdir()
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        shutil.copy(os.path.join(resource("model"), name), folder)
+    return folder
+
+
+def name_model(store: Program, model: str) -> None:
+    """Let the committed configuration name an embedding model."""
+    team = store.folder / ".memx" / "config.yml"
+    team.write_text(team.read_text() + f"embedding:\n  model: {model}\n")
+
+
+def search(store: Program) -> tuple[dict[str, object], str]:
+    """Return the answer to the question and what was said beside it."""
+    done = store.run("search", QUESTION, "--json")
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout), done.stderr.decode()
+
+
+def test_hub_model_is_fetched_on_demand_only(store: Program, model_files: Path, tmp_path: Path) -> None:
+    """Search, hook, add and bare trust ask the hub nothing; `trust --download` fetches, and then the model is used."""
+    with HubServer(NAME, model_files) as hub:
+        store.environ |= {
+            "HF_ENDPOINT": hub.url,
+            "HF_HOME": str(tmp_path / "hf"),
+            "HF_HUB_DISABLE_XET": "1",
+            "NO_PROXY": "127.0.0.1",
+        }
+        store.ok("add", LESSON)
+        name_model(store, NAME)
+        assert search(store)[0]["degraded"] == []
+        said = store.run("trust", "--yes").stderr.decode()
+        assert "memx trust --download" in said
+        for words in (["add", "Rotate the keys weekly."], ["hooks", "run", "post-commit"], ["doctor"]):
+            store.run(*words)
+        answer, said = search(store)
+        assert answer["degraded"] != []
+        assert said.count(NAME) == 1
+        assert hub.asked == []
+        store.ok("trust", "--yes", "--download")
+        assert any("model.safetensors" in path for path in hub.asked)
+        count = len(hub.asked)
+        assert search(store)[0]["degraded"] == []
+        assert "someone--small-model" in store.run("doctor").stdout.decode()
+        assert len(hub.asked) == count
+
+
+def test_failed_download_is_one_error(store: Program, tmp_path: Path) -> None:
+    """A hub that does not answer leaves no half model and one error that names the model."""
+    name_model(store, NAME)
+    store.environ |= {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "hf")}
+    done = store.run("trust", "--yes", "--download")
+    assert done.returncode == 1
+    assert NAME in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()
+    assert search(store)[0]["degraded"] != []
+
+
+@pytest.mark.parametrize("damage", ["no model", "cut", "garbage"])
+def test_damaged_model_means_words_alone(store: Program, model_files: Path, damage: str) -> None:
+    """A missing, cut or garbled model is said once a search, and words still find."""
+    store.ok("add", LESSON)
+    weights = model_files / "model.safetensors"
+    if damage == "no model":
+        weights.unlink()
+    else:
+        data = weights.read_bytes()
+        weights.write_bytes(data[: len(data) // 2] if damage == "cut" else b"garbage" * 100)
+    name_model(store, str(model_files))
+    store.ok("trust", "--yes")
+    done = store.run("search", "ledger migration", "--json")
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert answer["hits"][0]["text"] == LESSON
+    assert answer["degraded"] != []
+    assert done.stderr.decode().count("degraded: l4") == 1
