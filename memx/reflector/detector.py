@@ -50,33 +50,38 @@ class PatternDetector:
     def may_match(self, text: str) -> bool:
         """Tell cheaply whether a rule whose match is a lesson by itself could match a short text."""
         lowered = f" {text.lower()} "
-        lexicons = vocabulary(detect_language(text)).lexicons
-        return any(
-            lexicon.may_match(rule.name, lowered)
-            for rule in self.rules
-            if rule.stands_alone
-            for lexicon in lexicons
-        )
+        words = vocabulary(detect_language(text))
+        for rule in self.rules:  # noqa: SIM110 (a generator doubles the cost)
+            if rule.stands_alone and words.may_match(rule.name, lowered):
+                return True
+        return False
 
     def may_state(self, text: str) -> bool:
         """Tell cheaply whether a short text may state a lesson in no rule's wording: a reason, or a directive."""
         return may_state(text, vocabulary(detect_language(text)))
 
-    def seen(self, evidence: Evidence) -> tuple[str, str, int] | None:
-        """Return (rule, reason, position) of what a rule's words were seen in, though it makes no lesson."""
-        for match in self.detect(evidence):
+    def seen(self, evidence: Evidence, matches: Sequence[Match]) -> tuple[str, str, int] | None:
+        """Return (rule, reason, position) of what a rule's words were seen in, though it makes no lesson.
+
+        matches: all that `detect` found.
+        """
+        for match in matches:
             return match.rule, "", match.first
+        lowered = lower(evidence.usable)
         for rule in self.rules:
             for at, sentence in enumerate(evidence.usable):
-                if rule.denies(sentence, evidence.language):
+                if rule.denies(sentence, evidence.language, lowered[at]):
                     return rule.name, "denied, planned, asked or quoted", at
         return None
 
     def has_match(self, passage: Passage) -> bool:
         """Tell whether a rule whose match is a lesson by itself matches in any sentence."""
         language = detect_language(" ".join(s.text for s in passage.sentences))
+        lowered = lower(passage.sentences)
         return any(
-            next(rule.find(passage.sentences, language), None) for rule in self.rules if rule.stands_alone
+            next(rule.find(passage.sentences, language, lowered), None)
+            for rule in self.rules
+            if rule.stands_alone
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from memx.reflector.pattern import pattern
 from memx.reflector.vocabulary import load_stopwords
 
@@ -11,6 +13,7 @@ _CJK = pattern(r"[\u3041-\u30ff\u3400-\u9fff]")
 _SAMPLE = 600
 
 
+@lru_cache(maxsize=64)
 def detect_language(text: str) -> str:
     """Return a language code: `ja` and `zh` by script, others by their stop words, `en` when in doubt."""
     if not text.isascii():
@@ -39,6 +42,11 @@ def is_cjk(character: str) -> bool:
 
 def weight_of(text: str) -> int:
     """Return the length in Latin characters: a Han or kana character says as much as three."""
-    if text.isascii() or not _CJK.search(text):
+    return len(text) if text.isascii() else _weight_of(text)
+
+
+@lru_cache(maxsize=1024)
+def _weight_of(text: str) -> int:
+    if not _CJK.search(text):
         return len(text)
     return len(text) + 2 * len(_HAN.findall(text)) + len(_KANA.findall(text))

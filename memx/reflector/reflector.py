@@ -109,12 +109,19 @@ class Reflector:
     """Distils lessons in `rules` mode; the LLM of the other modes is joined to it by the caller."""
 
     def __init__(
-        self, config: ReflectorConfig, sanitizer: Sanitizer, worth: Mapping[str, LogisticModel] | None = None
+        self,
+        config: ReflectorConfig,
+        sanitizer: Sanitizer,
+        worth: Mapping[str, LogisticModel] | None = None,
+        *,
+        explains: bool = True,
     ) -> None:
         """Take the configuration and what redacts every text before it leaves.
 
         worth: models for `commit` and `session` in place of the packaged ones.
+        explains: whether to say why a text was rejected.
         """
+        self._explains = explains
         self._worth = worth or {}
         self._config = config
         self._sanitizer = sanitizer
@@ -260,7 +267,8 @@ class Reflector:
         if not evidence.usable:
             return _NOTHING
         brief = len(evidence.usable) <= LONGEST
-        matches = [m for m in self._detector.detect(evidence, alone=None if brief else True) if m.support]
+        found = self._detector.detect(evidence, alone=None if brief else True)
+        matches = [match for match in found if match.support]
         if shown:
             matches.append(
                 Match(shown.rule, shown.confidence, _SHOWN_SUPPORT, 0, len(evidence.usable) - 1, ())
@@ -268,8 +276,10 @@ class Reflector:
         worth = self._model(kind).probability(evidence.values)
         if not matches and (100 * worth < self._config.min_score or self._is_slight(evidence)):
             # No score can exceed 100 × worth without a match: the costly rest is not needed.
-            return self._unworthy(evidence, worth, origin)
-        matches += self._detector.detect(evidence, alone=False)
+            return self._unworthy(evidence, worth, origin, found if brief else None)
+        matches += [match for match in found if not match.support]
+        if not brief:
+            matches += self._detector.detect(evidence, alone=False)
         match = lead_match(matches, evidence)
         span = (match.first, match.last) if match.support else (None, None)
         text = self._distiller.distil(evidence, *span)
@@ -280,9 +290,13 @@ class Reflector:
             text = f"{text} `{command}`"
         return self._weigh(text, match, evidence.language, worth, kind, origin)
 
-    def _unworthy(self, evidence: Evidence, worth: float, origin: Origin) -> Reflection:
+    def _unworthy(
+        self, evidence: Evidence, worth: float, origin: Origin, found: Sequence[Match] | None
+    ) -> Reflection:
         """Say what a rule saw in a text that is too little of a lesson; most texts hold nothing to name."""
-        seen = self._detector.seen(evidence) if len(evidence.usable) <= LONGEST else None
+        if not self._explains:
+            return _NOTHING
+        seen = self._detector.seen(evidence, found) if found is not None else None
         if seen is None:
             return Reflection(rejected=(Rejection("worth", f"worth {worth:.2f}", origin.source),))
         rule, reason, at = seen
@@ -301,6 +315,8 @@ class Reflector:
             reason = "gives orders to an agent, or repeats what memx said"
         elif weight_of(text) < _SHORTEST:
             reason = "too short"
+        if reason and not self._explains:
+            return _NOTHING
         if reason:
             safe = self._sanitizer.sanitize(text).text
             return Reflection(rejected=(Rejection(match.rule, reason, origin.source, safe),))

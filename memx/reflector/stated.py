@@ -49,7 +49,8 @@ _PLAIN = 0.9
 def stated_support(sentences: Sequence[Sentence], language: str) -> float:
     """Return how far sentences that follow one another state a lesson by themselves, 0 to 1."""
     masked, counts, words = _read(sentences, language)
-    return _support(sentences, masked, counts, words) if counts is not None else 0.0
+    support = _support(sentences, masked, counts, words) if counts else 0.0
+    return support if support and _is_earnest(sentences, masked, words) else 0.0
 
 
 def sentence_support(sentence: Sentence, folded: str, counts: Mapping[str, int], words: Vocabulary) -> float:
@@ -76,7 +77,9 @@ def _support(
 def diagnosed_support(sentences: Sequence[Sentence], language: str) -> float:
     """Return how far sentences say what trouble came from, 0 to 1."""
     masked, counts, words = _read(sentences, language)
-    if counts is None or "diagnosis" not in counts or not _is_trouble(counts, masked):
+    if "diagnosis" not in counts or not _is_trouble(counts, masked):
+        return 0.0
+    if not _is_earnest(sentences, masked, words):
         return 0.0
     return _STRONG if is_concrete(sentences, words) else _STRONG * _PLAIN
 
@@ -84,7 +87,7 @@ def diagnosed_support(sentences: Sequence[Sentence], language: str) -> float:
 def retried_support(sentences: Sequence[Sentence], language: str) -> float:
     """Return how far sentences tell of attempts that failed and of what worked in the end, 0 to 1."""
     masked, counts, words = _read(sentences, language)
-    if counts is None or not ("futile" in counts and "finally" in counts):
+    if not ("futile" in counts and "finally" in counts) or not _is_earnest(sentences, masked, words):
         return 0.0
     folded = fold(masked)
     return _STRONG if words.first("futile", folded) < words.first("finally", folded) else 0.0
@@ -93,26 +96,28 @@ def retried_support(sentences: Sequence[Sentence], language: str) -> float:
 def reasoned_support(sentences: Sequence[Sentence], language: str) -> float:
     """Return how far a rule that somebody lays down goes on to what follows from it, 0 to 1."""
     masked, counts, words = _read(sentences, language)
-    if counts is None or not _CLAUSES.search(masked) or weight_of(masked) < _REASONED:
+    if not counts or not _CLAUSES.search(masked) or weight_of(masked) < _REASONED:
+        return 0.0
+    if not _is_earnest(sentences, masked, words):
         return 0.0
     return _FAIR if is_concrete(sentences, words) or "reason" in counts else _FAIR * _PLAIN
 
 
 def share_of(sentences: Sequence[Sentence], first: int, last: int) -> float:
     """Return how much of a text some of its sentences are; a title counts only where it is one of them."""
-    weights = [weight_of(sentence.text) for sentence in sentences]
-    mine = sum(weights[first : last + 1])
-    others = sum(
-        weight
-        for at, (sentence, weight) in enumerate(zip(sentences, weights, strict=True))
-        if not first <= at <= last and sentence.kind != TITLE
-    )
+    mine = others = 0
+    for at, sentence in enumerate(sentences):
+        if first <= at <= last:
+            mine += weight_of(sentence.text)
+        elif sentence.kind != TITLE:
+            others += weight_of(sentence.text)
     return mine / max(1, mine + others)
 
 
 def may_state(text: str, words: Vocabulary) -> bool:
     """Tell cheaply whether a short text may state a lesson."""
     folded = fold(text)
+    words.tally(folded)  # the groups that are not in it need no search then
     if words.has("reason", folded) or words.has("finally", folded):
         return True
     return bool(_CLAUSES.search(text)) and (words.has("directive", folded) or words.has("failure", folded))
@@ -126,22 +131,32 @@ def is_concrete(sentences: Sequence[Sentence], words: Vocabulary) -> bool:
     return bool((_NAME if words.spaced else _FOREIGN).search(text))
 
 
-def _read(sentences: Sequence[Sentence], language: str) -> tuple[str, Mapping[str, int] | None, Vocabulary]:
-    """Return (masked text, cues, vocabulary); no cues where nothing is stated in earnest."""
-    masked = " ".join(sentence.masked for sentence in sentences)
+_SILENT: Mapping[str, int] = {}
+
+
+def _read(sentences: Sequence[Sentence], language: str) -> tuple[str, Mapping[str, int], Vocabulary]:
+    """Return (masked text, cues, vocabulary); no cues where one of the sentences adds nothing."""
     words = vocabulary(language)
-    if weight_of(masked.strip()) < _SHORTEST or _is_unreal(sentences, fold(masked), words):
-        return masked, None, words
-    counts = cue_counts(language, masked)
-    if len(sentences) > 1 and not all(_speaks(sentence, language) for sentence in sentences):
-        return masked, None, words
-    return masked, counts, words
+    if len(sentences) == 1:
+        masked = sentences[0].masked
+    elif all(_speaks(sentence, language) for sentence in sentences):
+        masked = " ".join([sentence.masked for sentence in sentences])
+    else:
+        return "", _SILENT, words
+    return masked, cue_counts(language, masked), words
+
+
+def _is_earnest(sentences: Sequence[Sentence], masked: str, words: Vocabulary) -> bool:
+    """Tell whether there is room for a lesson, and it is neither denied nor asked nor only planned."""
+    return weight_of(masked.strip()) >= _SHORTEST and not _is_unreal(sentences, fold(masked), words)
+
+
+_SPEAKING = frozenset(("reason", "directive", "failure", "hazard", "finally", "negation"))
 
 
 def _speaks(sentence: Sentence, language: str) -> bool:
     """Tell whether a sentence adds anything to a lesson of two."""
-    counts = cue_counts(language, sentence.masked)
-    return any(name in counts for name in ("reason", "directive", "failure", "hazard", "finally", "negation"))
+    return not _SPEAKING.isdisjoint(cue_counts(language, sentence.masked))
 
 
 def _is_trouble(counts: Mapping[str, int], masked: str) -> bool:

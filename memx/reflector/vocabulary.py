@@ -340,16 +340,26 @@ class Vocabulary:
 
     def may_match(self, rule: str, lowered: str) -> bool:
         """Tell cheaply whether any of a rule's patterns can match."""
-        return any(lexicon.may_match(rule, lowered) for lexicon in self.lexicons)
+        for lexicon in self.lexicons:  # noqa: SIM110 (a generator doubles the cost, here and below)
+            if lexicon.may_match(rule, lowered):
+                return True
+        return False
 
     def has(self, name: str, folded: str) -> bool:
         """Tell whether a cue of the group occurs."""
-        return any(lexicon.has(name, folded) for lexicon in self.lexicons)
+        for lexicon in self.lexicons:  # noqa: SIM110
+            if lexicon.has(name, folded):
+                return True
+        return False
 
     def first(self, name: str, folded: str) -> int:
         """Return the position of the first cue, -1 when there is none."""
-        found = [at for lexicon in self.lexicons if (at := lexicon.first(name, folded)) >= 0]
-        return min(found, default=-1)
+        first = -1
+        for lexicon in self.lexicons:
+            at = lexicon.first(name, folded)
+            if at >= 0 and (first < 0 or at < first):
+                first = at
+        return first
 
     def patterns(self, rule: str, lowered: str, window: str) -> Iterator[RulePattern]:
         """Yield a rule's patterns that can start in `lowered` and match in `window`, the own language's first."""

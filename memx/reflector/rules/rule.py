@@ -90,10 +90,10 @@ class Rule:
             spans=spans_of(found, " ".join(sentence.text for sentence in window), self.name),
         )
 
-    def denies(self, sentence: Sentence, language: str) -> bool:
-        """Tell whether a sentence has the rule's words, but denied, asked, planned or quoted."""
+    def denies(self, sentence: Sentence, language: str, lowered: str = "") -> bool:
+        """Tell whether a sentence has the rule's words, but denied, asked, planned or quoted; see `lower`."""
         words = vocabulary(language)
-        lowered = f" {sentence.masked.lower()} "
+        lowered = lowered or lower((sentence,))[0]
         for wording in words.patterns(self.name, lowered, lowered):
             found = wording.search(sentence.masked)
             if (
