@@ -18,7 +18,8 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from memx.config import DecayConfig
 
@@ -131,6 +132,49 @@ def archive_day(
         return None
     fading_days = half_life(type, half_life_days, config) * log2(boost / config.archive_below)
     return max(known) + max(0.0, config.protection_days, fading_days) * SECONDS_PER_DAY
+
+
+def weigh_all(
+    rows: Iterable[Sequence[Any]], recalls: Iterable[int], now: float, config: DecayConfig
+) -> Iterator[tuple[float, float, float, str, float | None]]:
+    """Yield (age in days, base, weight, state, archive day) of many bullets: as `weight` and `archive_day` say.
+
+    A row holds type, created, updated, accepted, half-life in days, pinned and the time of a dispute at
+    4 and from 6 on, as the rows of `Reader.scan_head_rows` do; `recalls` are effective counts.
+    """
+    ahead: dict[tuple[float, int], float] = {}
+    lives: dict[str, float] = {}
+    for (_, _, _, _, kind, _, created, updated, accepted, own, pinned, disputed), count in zip(
+        rows, recalls, strict=True
+    ):
+        times = [time for time in (created, updated, accepted) if time is not None]
+        latest = max(times) if times else now
+        age = (now - latest) / SECONDS_PER_DAY if latest < now else 0.0
+        life = lives.get(kind) if own is None else half_life(kind, own, config)
+        if life is None:
+            life = lives[kind] = half_life(kind, None, config)
+        exponent = age / life
+        base = 0.0 if exponent > _UNDERFLOW_EXPONENT else 2.0**-exponent
+        count = max(0, count)  # noqa: PLW2901 (as `weight` does)
+        if pinned:
+            yield age, base, 1.0, PINNED, None
+            continue
+        if count >= config.permanent_recalls and disputed is None:
+            yield age, base, 1.0, PERMANENT, None
+            continue
+        until = None
+        if times and config.archive_below > 0:
+            wait = ahead.get((life, count))
+            if wait is None:
+                fading_days = life * log2(_boost(count, config) / config.archive_below)
+                wait = max(0.0, config.protection_days, fading_days) * SECONDS_PER_DAY
+                ahead[life, count] = wait
+            until = latest + wait
+        if age <= config.protection_days:
+            yield age, base, 1.0, PROTECTED, until
+            continue
+        final = min(1.0, max(0.0, base * _boost(count, config)))
+        yield age, base, final, ARCHIVE_CANDIDATE if final < config.archive_below else FADING, until
 
 
 def fading_factors(half_life_days: float, days: Sequence[float]) -> list[float]:

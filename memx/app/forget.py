@@ -6,20 +6,24 @@ import gc
 import os
 from contextlib import contextmanager
 
-from memx.decay import ARCHIVE_CANDIDATE, DecayResult, archive_day, half_life, weight
+from memx.decay import ARCHIVE_CANDIDATE, DecayResult, weigh_all, weight
 from memx.errors import StoreError, UsageError
-from memx.model import TYPES
 from memx.record import record
+from memx.store.heads import Head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from memx.app.project import Project
     from memx.config import DecayConfig
     from memx.model import Bullet, Problem, StoredBullet
     from memx.repo.discovery import Repository
-    from memx.store.heads import Head
+
+    WeighedRow = tuple[float, str, tuple[Any, ...], int, float, float, str, float | None]
+
+HEADS_FILE = "heads"
 
 
 @record
@@ -48,48 +52,38 @@ def weigh_bullet(bullet: Bullet, recall_count: int, now: float, config: DecayCon
     )
 
 
-def weigh_store(project: Project) -> tuple[list[Weighed], list[Problem]]:
-    """Weigh every bullet that is not archived, the lightest last."""
+def weigh_rows(project: Project) -> tuple[list[WeighedRow], list[Problem]]:
+    """Weigh every bullet that is not archived, the lightest last: 100,000 of them in plain tuples.
+
+    A tuple is (-weight, id, values of the Head from 1 on, recalls, age in days, base, state, archive day).
+    """
     with without_collection():
-        heads, problems = project.store.scan_heads()
-        config, now = project.config.decay, project.now
+        heads, problems = project.store.scan_head_rows(os.path.join(project.cache_dir, HEADS_FILE))
         counts = project.journal.counts()
-        lives = {kind: half_life(kind, None, config) for kind in TYPES}
-        rows = []
-        for head in heads:
-            recalls = counts.effective(head.id, head.recall_count)
-            life = head.half_life_days or lives[head.type]
-            is_disputed = head.disputed is not None
-            result = weight(
-                now,
-                head.created,
-                head.updated,
-                head.accepted,
-                recalls,
-                head.type,
-                life,
-                head.pinned,
-                config,
-                is_disputed=is_disputed,
-            )
-            until = archive_day(
-                head.created,
-                head.updated,
-                head.accepted,
-                recalls,
-                head.type,
-                life,
-                head.pinned,
-                config,
-                is_disputed=is_disputed,
-            )
-            rows.append(Weighed(head, recalls, result, until))
+        recalls = [counts.effective(str(head[1]), int(head[5])) for head in heads]  # type: ignore[call-overload]
+        weighed = weigh_all(heads, recalls, project.now, project.config.decay)
+        rows = [
+            (-final, head[1], head, count, age, base, state, until)
+            for head, count, (age, base, final, state, until) in zip(heads, recalls, weighed, strict=True)
+        ]
         rows.sort(key=_by_weight)
-        return rows, problems
+        return rows, problems  # type: ignore[return-value]
 
 
-def _by_weight(row: Weighed) -> tuple[float, str]:
-    return -row.decay.weight, row.head.id
+def _by_weight(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return row[:2]
+
+
+def weigh_store(project: Project) -> tuple[list[Weighed], list[Problem]]:
+    """Return the same as records."""
+    rows, problems = weigh_rows(project)
+    return [as_record(row) for row in rows], problems
+
+
+def as_record(row: WeighedRow) -> Weighed:
+    """Return a weighed bullet with names for its values."""
+    negative, _, head, recalls, age, base, state, until = row
+    return Weighed(Head(*head[1:]), recalls, DecayResult(age, base, -negative, state), until)
 
 
 @contextmanager
@@ -104,10 +98,10 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def archive_plan(project: Project) -> list[Weighed]:
+def archive_plan(project: Project) -> list[WeighedRow]:
     """Return the archive candidates, the lightest first."""
-    rows, _ = weigh_store(project)
-    return [row for row in reversed(rows) if row.decay.state == ARCHIVE_CANDIDATE]
+    rows, _ = weigh_rows(project)
+    return [row for row in reversed(rows) if row[6] == ARCHIVE_CANDIDATE]
 
 
 def archive(project: Project, references: Sequence[str], *, stage: bool = False) -> list[StoredBullet]:

@@ -50,10 +50,10 @@ def maintain(project: Project, *, dry_run: bool = False) -> Maintained:
     from memx.app.conflicts import list_conflicts
     from memx.app.dedup import plan
     from memx.app.feedback import disputed
-    from memx.app.forget import archive, archive_plan, fold
+    from memx.app.forget import archive, archive_plan, as_record, fold
 
     folded = _pending(project) if dry_run else fold(project)
-    faded = archive_plan(project)
+    faded = [as_record(row) for row in archive_plan(project)]
     if not dry_run:
         archive(project, [row.head.path for row in faded])
     dedup = plan(project)

@@ -11,6 +11,7 @@ import re
 
 from memx.model import SECTIONS, TYPES
 from memx.record import record
+from memx.store.head_cache import HEAD
 from memx.timestamp import parse_time
 
 TYPE_CHECKING = False
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @record
 class Head:
-    """What decay needs of one bullet; `headline` is the title, else the text."""
+    """What decay needs of one bullet; `headline` is the beginning of the title, else of the text, on one line."""
 
     id: str
     path: str
@@ -79,10 +80,11 @@ _CANONICAL = re.compile(
 
 _TYPE_NAMES = {name.encode(): name for name in TYPES}
 _FILE_LIMIT_BYTES = 64 * 1024
+_HEADLINE_CHARS = 200
 
 
 def read_head(data: bytes, path: str) -> tuple[object, ...] | None:
-    """Return True and the values of a canonical file's Head; None: ask the reader."""
+    """Return HEAD and the values of a canonical file's Head; None: ask the reader."""
     match = _CANONICAL.match(data) if len(data) < _FILE_LIMIT_BYTES else None
     if match is None or b"<<<<<<<" in data:
         return None
@@ -93,10 +95,10 @@ def read_head(data: bytes, path: str) -> tuple[object, ...] | None:
         if not body or body.isspace():
             return None
         return (
-            True,
+            HEAD,
             name.decode(),
             path,
-            body if title is None else title.decode(),
+            _headline(body if title is None else title.decode()),
             _TYPE_NAMES[kind],
             int(count),
             begun,
@@ -111,13 +113,13 @@ def read_head(data: bytes, path: str) -> tuple[object, ...] | None:
 
 
 def values_of(stored: StoredBullet) -> tuple[object, ...]:
-    """Return True and the values of the Head of a bullet that was parsed."""
+    """Return HEAD and the values of the Head of a bullet that was parsed."""
     bullet = stored.bullet
     return (
-        True,
+        HEAD,
         bullet.id,
         stored.path,
-        bullet.title or bullet.text,
+        _headline(bullet.title or bullet.text),
         bullet.type,
         bullet.recall_count,
         bullet.created,
@@ -127,6 +129,10 @@ def values_of(stored: StoredBullet) -> tuple[object, ...]:
         bullet.pinned,
         bullet.disputed,
     )
+
+
+def _headline(text: str) -> str:
+    return " ".join(text[:_HEADLINE_CHARS].split())
 
 
 def _time(text: bytes) -> float:

@@ -59,37 +59,57 @@ class StoreReader:
                 problems.append(duplicate_problem(stored.bullet.id, path, first))
             yield stored
 
-    def scan_heads(self) -> tuple[list[Head], list[Problem]]:
+    def scan_heads(self, cache_path: str = "") -> tuple[list[Head], list[Problem]]:
         """Return what decay needs of every live bullet: as `scan` does, in a fifth of its time."""
-        from memx.store.halves import in_halves
         from memx.store.heads import Head  # `re` costs 4 ms that one bullet does not need
 
-        heads: list[Head] = []
+        rows, problems = self.scan_head_rows(cache_path)
+        return [Head(*values[1:]) for values in rows], problems  # type: ignore[arg-type]
+
+    def scan_head_rows(self, cache_path: str = "") -> tuple[list[tuple[object, ...]], list[Problem]]:
+        """Return the same with each Head as a tuple of a number and its values, for 100,000 at a time.
+
+        With `cache_path` what was read is remembered there, so that the next call reads only changed files.
+        """
+        from memx.store.halves import in_halves
+        from memx.store.head_cache import PROBLEM, WORTH_REMEMBERING, read_remembered
+
         problems: list[Problem] = []
-        seen: dict[str, str] = {}
-        for is_head, *values in in_halves(self._read_heads, self.paths(problems=problems)):
-            if not is_head:
-                problems.append(Problem(*values))  # type: ignore[arg-type]
-                continue
-            head = Head(*values)  # type: ignore[arg-type]
-            heads.append(head)
-            first = seen.setdefault(head.id, head.path)
-            if first != head.path:
-                problems.append(duplicate_problem(head.id, head.path, first))
-        return heads, problems
+        paths = self.paths(problems=problems)
+        if cache_path and len(paths) >= WORTH_REMEMBERING:
+            rows = read_remembered(
+                cache_path, self.root, paths, lambda files: in_halves(self._read_heads, files)
+            )
+        else:
+            rows = in_halves(self._read_heads, paths)
+        if any(row[0] == PROBLEM for row in rows):
+            problems += [Problem(*row[1:]) for row in rows if row[0] == PROBLEM]  # type: ignore[arg-type]
+            rows = [row for row in rows if row[0] != PROBLEM]
+        if len({row[1] for row in rows}) < len(rows):
+            problems += _duplicates(rows)
+        if len(problems) > 1:
+            order = {path: at for at, path in enumerate(paths)}
+            problems.sort(key=lambda problem: order.get(problem.path, -1))
+        return rows, problems
 
     def _read_heads(self, paths: list[str]) -> list[tuple[object, ...]]:
-        """Return for each path (True, *values of its Head) or (False, *values of its Problem)."""
+        """Return for each path HEAD (UNDATED) and the values of its Head, or PROBLEM and those of its Problem."""
+        from memx.store.head_cache import PROBLEM, UNDATED
         from memx.store.heads import read_head, values_of
 
         rows: list[tuple[object, ...]] = []
         for path in paths:
             try:
                 data = self._read_plain(path)
-                rows.append(read_head(data, path) or values_of(self.parse(data, path)))
+                row = read_head(data, path)
+                if row is None:
+                    row = values_of(self.parse(data, path))
+                    if b"\ncreated:" not in data.partition(b"\n---")[0]:
+                        row = (UNDATED, *row[1:])
+                rows.append(row)
             except MemxError as error:
                 found = problem_of(error, path)
-                rows.append((False, found.message, found.path, found.line, found.hint, found.kind))
+                rows.append((PROBLEM, found.message, found.path, found.line, found.hint, found.kind))
         return rows
 
     def paths(self, *, archived: bool = False, problems: list[Problem] | None = None) -> list[str]:
@@ -240,6 +260,16 @@ def _link_problem(path: str) -> Problem:
     return Problem(
         "a symbolic link is not followed", path, hint="put the file itself there", kind="unsafe-path"
     )
+
+
+def _duplicates(rows: list[tuple[object, ...]]) -> Iterator[Problem]:
+    """Yield a problem for each row whose id an earlier one has."""
+    seen: dict[str, str] = {}
+    for _, name, path, *_ in rows:
+        identifier, place = str(name), str(path)
+        first = seen.setdefault(identifier, place)
+        if first != place:
+            yield duplicate_problem(identifier, place, first)
 
 
 def _walk(folder: str, path: str, found: list[str], refused: list[Problem]) -> None:

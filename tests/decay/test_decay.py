@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from memx import decay
 from memx.config import DecayConfig
 from memx.decay import SECONDS_PER_DAY as DAY
-from memx.decay import DecayResult, archive_day, half_life, weight
+from memx.decay import DecayResult, archive_day, half_life, weigh_all, weight
 
 CONFIG = DecayConfig()
 NOW = 1_800_000_000.0
@@ -195,3 +196,33 @@ def test_disputed_bullet_is_not_permanent() -> None:
     assert weigh_disputed(pinned=False).state == "fading"
     assert weigh_disputed(pinned=True).state == "pinned"
     assert archive_day(NOW, None, None, 15, "trick", None, False, CONFIG, is_disputed=True) is not None
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from(["method", "trick", "knowledge"]),
+            st.none() | st.floats(0, 2e9),
+            st.none() | st.floats(0, 2e9),
+            st.none() | st.floats(0, 2e9),
+            st.none() | st.floats(0.5, 4000),
+            st.booleans(),
+            st.none() | st.just(1.0),
+            st.integers(-1, 20),
+        ),
+        max_size=20,
+    ),
+    now=st.floats(1e9, 2e9),
+    config=st.sampled_from([DecayConfig(), DecayConfig(archive_below=0.0), DecayConfig(half_life_days=0.0)]),
+)
+def test_many_weigh_what_each_weighs(rows: list[tuple[Any, ...]], now: float, config: DecayConfig) -> None:
+    """The pass over a whole store gives to the digit what the functions for one bullet give."""
+    heads = [(1, "", "", "", kind, n, c, u, a, life, pin, d) for kind, c, u, a, life, pin, d, n in rows]
+    found = list(weigh_all(heads, [row[7] for row in rows], now, config))
+    for (kind, created, updated, accepted, life, pinned, disputed, n), values in zip(
+        rows, found, strict=True
+    ):
+        times, rest = (created, updated, accepted), (n, kind, life, pinned, config)
+        one = weight(now, *times, *rest, is_disputed=disputed is not None)
+        until = archive_day(*times, *rest, is_disputed=disputed is not None)
+        assert values == (one.age_days, one.base, one.weight, one.state, until)

@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from memx.errors import StoreError
 from memx.model import SECTIONS, TYPES, Bullet, StoredBullet
 from memx.record import replace
-from memx.store import halves
+from memx.store import halves, head_cache
 from memx.store.codec import format_bullet, parse_bullet
 from memx.store.heads import Head, read_head, values_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from memx.store.store import Store
 
 CANONICAL = Bullet(
@@ -149,3 +152,53 @@ def test_two_processes_read_what_one_reads(
     monkeypatch.setattr(halves, "_can_fork", lambda: True)
     assert store.scan_heads() == expected
     assert readers == ([4, 5] if fails else [4])
+
+
+@pytest.fixture
+def remembered(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Head]]:
+    """Return a scan with a cache, which asserts that it finds what a scan without one finds."""
+    monkeypatch.setattr(head_cache, "WORTH_REMEMBERING", 1)
+    monkeypatch.setattr(head_cache, "_RACY_NS", 0)
+    for number in range(5):
+        store.add(replace(CANONICAL, id=f"k{number:09d}", text=f"Lesson {number}"))
+
+    def scan() -> list[Head]:
+        found, problems = store.scan_heads(str(tmp_path / "cache" / "heads"))
+        assert (found, problems) == store.scan_heads()
+        return found
+
+    return scan
+
+
+def test_second_scan_reads_only_what_changed(
+    store: Store,
+    remembered: Callable[[], list[Head]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A file that is new, changed, broken or gone is noticed; the others are not opened."""
+    paths = {head.id: f"{store.root}/{head.path}" for head in remembered()}
+    with monkeypatch.context() as patched:
+        patched.setattr(type(store), "_read_heads", lambda _, paths: [] if not paths else 1 / 0)
+        store.scan_heads(str(tmp_path / "cache" / "heads"))
+    os.unlink(paths["k000000001"])
+    with open(paths["k000000002"], "ab") as file:
+        file.write(b"More.\n")
+    with open(f"{os.path.dirname(paths['k000000002'])}/new.md", "wb") as file:
+        file.write(b"By hand\n")
+    with open(paths["k000000003"], "wb") as file:
+        file.write(b"---\nid: [\n---\nx\n")
+    found = remembered()
+    assert [head.headline for head in found if head.id == "k000000002"] == ["The pool"]
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize("damage", [b"", b"abcdefgh", b"\0" * 40])
+def test_damaged_memory_of_heads_is_read_again(
+    remembered: Callable[[], list[Head]], tmp_path: Path, damage: bytes
+) -> None:
+    """The cache is derived: whatever it holds, the files decide."""
+    expected = remembered()
+    (tmp_path / "cache" / "heads").write_bytes(damage)
+    assert remembered() == expected
+    assert remembered() == expected

@@ -2,108 +2,156 @@
 
 from __future__ import annotations
 
-from memx.decay import STATES, fading_factors, forecast, half_life
+from bisect import bisect_right
+
+from memx.decay import (
+    PERMANENT,
+    PINNED,
+    PROTECTED,
+    STATES,
+    DecayResult,
+    fading_factors,
+    forecast,
+    half_life,
+)
 from memx.entry.cli.command import Command, argument, flag, option
 from memx.errors import EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
-    from memx.app.forget import Weighed
+    from memx.app.forget import WeighedRow
     from memx.config import DecayConfig
     from memx.entry.cli.invocation import Invocation
 
 _BARS = "▁▂▃▄▅▆▇█"
 _STEPS_DAYS = (0, 15, 30, 60, 90, 120, 180, 365)
-_SHOWN_CHARS = 200
-_DATES: dict[int, str] = {}
-_FACTORS: dict[float, list[float]] = {}
+_SCALE = 7.99
+_FULL = _BARS[-1] * len(_STEPS_DAYS)
+_LINES_AT_ONCE = 1_000
 
 
 def run_decay(invocation: Invocation, *, state: str | None) -> int:
     """Print the weight of every bullet, the heaviest first."""
-    from memx.app.forget import weigh_store, without_collection
+    from memx.app.forget import weigh_rows, without_collection
 
-    rows, problems = weigh_store(invocation.project)
-    layers = dict.fromkeys(STATES, 0)
-    for row in rows:
-        layers[row.decay.state] += 1
-    rows = [row for row in rows if state in (None, row.decay.state)]
-    if invocation.json:
-        with without_collection():
-            invocation.document(_document(invocation, rows, layers))
-    else:
-        for line in _lines(invocation, rows):
-            invocation.print(line)
-        invocation.notice(", ".join(f"{count} {name}" for name, count in layers.items()))
+    rows, problems = weigh_rows(invocation.project)
+    with without_collection():
+        states = [row[6] for row in rows]
+        layers = {name: states.count(name) for name in STATES}
+        if state is not None:
+            rows = [row for row in rows if row[6] == state]
+        if invocation.json:
+            invocation.print(_document(invocation, rows, layers))
+        else:
+            lines = list(_lines(invocation, rows))
+            for at in range(0, len(lines), _LINES_AT_ONCE):
+                invocation.print("\n".join(lines[at : at + _LINES_AT_ONCE]))
+            invocation.notice(", ".join(f"{count} {name}" for name, count in layers.items()))
     invocation.problems(problems)
     return EXIT_OK
 
 
-def _document(invocation: Invocation, rows: Iterable[Weighed], layers: dict[str, int]) -> dict[str, object]:
+def _document(invocation: Invocation, rows: Iterable[WeighedRow], layers: dict[str, int]) -> str:
+    """Return the JSON document; the bullets are put together by hand, in a third of the time."""
+    import json
+
+    from memx.entry.cli.invocation import JSON_VERSION
     from memx.timestamp import format_time
 
-    return {
-        "now": format_time(invocation.now),
-        "states": layers,
-        "bullets": [
-            {
-                "id": row.head.id,
-                "path": row.head.path,
-                "age_days": round(row.decay.age_days, 4),
-                "recall_count": row.recall_count,
-                "base": row.decay.base,
-                "weight": row.decay.weight,
-                "state": row.decay.state,
-                "disputed": row.head.disputed is not None,
-                "archive_at": _day_of(row.archive_at) or None,
-            }
-            for row in rows
-        ],
-    }
+    head = {"version": JSON_VERSION, "now": format_time(invocation.now), "states": layers}
+    # Names and states are plain ASCII words; a path may hold what JSON escapes.
+    quote = json.encoder.encode_basestring
+    times = _Times()
+    bullets = [
+        f'{{"id":"{name}","path":{quote(head[2])},"age_days":{round(age, 4)!r},"recall_count":{recalls},'
+        f'"base":{base!r},"weight":{-negative!r},"state":"{state}",'
+        f'"disputed":{"false" if head[11] is None else "true"},"archive_at":{times.quoted(until)}}}'
+        for negative, name, head, recalls, age, base, state, until in rows
+    ]
+    text = json.dumps(head, separators=(",", ":"))[:-1] + ',"bullets":[' + ",".join(bullets) + "]}"
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _lines(invocation: Invocation, rows: Iterable[Weighed]) -> Iterator[str]:
+def _lines(invocation: Invocation, rows: Iterable[WeighedRow]) -> Iterator[str]:
     """Yield a line a bullet: id, weight, recalls, age, state, how it will go on, the day of archiving, its words."""
-    config = invocation.project.config.decay
-    for row in rows:
-        head = row.head
-        until = _day_of(row.archive_at)[:10] or "never"
-        text = show_controls(" ".join(head.headline[:_SHOWN_CHARS].split()))[:60]
-        numbers = f"{row.decay.weight:6.4f}  {row.recall_count:>4}  {row.decay.age_days:8.1f} d"
-        mark = "disputed: " if head.disputed is not None else ""
-        bars = _sparkline(row, config)
-        yield f"{head.id}  {numbers}  {row.decay.state:<17}  {bars}  {until:<10}  {mark}{text}"
+    times, bars = _Times(), _Sparklines(invocation.project.config.decay)
+    for negative, name, head, recalls, age, base, state, until in rows:
+        text = show_controls(head[3])[:60]
+        mark = "disputed: " if head[11] is not None else ""
+        numbers = f"{-negative:6.4f}  {recalls:>4}  {age:8.1f} d"
+        bar = bars.of(age, base, -negative, state, head, recalls)
+        yield f"{name}  {numbers}  {state:<17}  {bar}  {times.day(until) or 'never':<10}  {mark}{text}"
 
 
-def _sparkline(row: Weighed, config: DecayConfig) -> str:
-    """Return the weight now and in the days to come, if nobody recalls the bullet."""
-    life = half_life(row.head.type, row.head.half_life_days, config)
-    factors = _FACTORS.get(life)
-    if factors is None:
-        factors = _FACTORS[life] = fading_factors(life, _STEPS_DAYS)
-    ahead = forecast(row.decay, row.recall_count, _STEPS_DAYS, factors, config)
-    return "".join([_BARS[int(weight * 7.99)] for weight in ahead])
+class _Sparklines:
+    """The weight now and in the days to come, if nobody recalls the bullet."""
+
+    def __init__(self, config: DecayConfig) -> None:
+        self._config = config
+        self._steps: dict[tuple[str, float | None], tuple[list[float], list[str]]] = {}
+
+    def of(
+        self, age: float, base: float, weight: float, state: str, head: Sequence[Any], recalls: int
+    ) -> str:
+        """Return the bars of one bullet."""
+        if state in (PINNED, PERMANENT):
+            return _FULL
+        key = (head[4], head[9])
+        steps = self._steps.get(key)
+        if steps is None:
+            steps = self._steps[key] = self._find_steps(half_life(*key, self._config))
+        if state != PROTECTED and weight < 1.0:
+            return steps[1][bisect_right(steps[0], weight)]
+        factors = fading_factors(half_life(*key, self._config), _STEPS_DAYS)
+        result = DecayResult(age, base, weight, state)
+        return _bars(forecast(result, recalls, _STEPS_DAYS, factors, self._config))
+
+    def _find_steps(self, life: float) -> tuple[list[float], list[str]]:
+        """Return the weights at which one of the bars grows, and the bars up to each and above the last."""
+        factors = fading_factors(life, _STEPS_DAYS)
+        limits = {level / _SCALE / factor for factor in factors if factor for level in range(1, len(_BARS))}
+        edges = sorted(limit for limit in limits if limit < 1.0)
+        middles = [(low + high) / 2 for low, high in zip((0.0, *edges), (*edges, 1.0), strict=True)]
+        return edges, [_bars([middle * factor for factor in factors]) for middle in middles]
 
 
-def _day_of(time: float | None) -> str:
-    """Return the time from which a bullet may be archived, empty for never: a half-life may lead beyond year 9999."""
-    if time is None:
-        return ""
-    day, second = divmod(int(time), 86400)
-    date = _DATES.get(day)
-    if date is None:
-        from memx.timestamp import format_time
+def _bars(weights: Iterable[float]) -> str:
+    return "".join([_BARS[int(weight * _SCALE)] for weight in weights])
 
-        try:
-            date = format_time(time)[:11]  # with the T
-        except ValueError:
-            date = ""
-        # Formatting is slow, and a store has few days.
-        _DATES[day] = date
-    return date and f"{date}{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}Z"
+
+class _Times:
+    """Days of archiving as text: formatting is slow, and a store has few days."""
+
+    def __init__(self) -> None:
+        self._days: dict[int, str] = {}
+
+    def day(self, time: float | None) -> str:
+        """Return the day, empty for never: a half-life may lead beyond year 9999."""
+        if time is None:
+            return ""
+        number = int(time) // 86400
+        day = self._days.get(number)
+        if day is None:
+            from memx.timestamp import format_time
+
+            try:
+                day = format_time(number * 86400.0)[:10]
+            except ValueError:
+                day = ""
+            self._days[number] = day
+        return day
+
+    def quoted(self, time: float | None) -> str:
+        """Return the second as a JSON value."""
+        day = self.day(time)
+        if not day or time is None:
+            return "null"
+        second = int(time) % 86400
+        return f'"{day}T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}Z"'
 
 
 def run_archive(
@@ -117,7 +165,7 @@ def run_archive(
         references = [project.store.find(reference).path for reference in bullets]
     else:
         plan = archive_plan(project)
-        references = [row.head.path for row in plan]
+        references = [row[2][2] for row in plan]
         for line in _lines(invocation, plan) if not invocation.json else ():
             invocation.print(line)
     if dry_run or not references:
