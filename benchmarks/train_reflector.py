@@ -60,7 +60,7 @@ NEVER_AGAINST = frozenset(
 """Features whose coefficient may not fall below zero: the score is monotone in them."""
 BORDERLINE_WEIGHT = 0.5
 REGULARISATION = 0.02
-CLASS_REGULARISATION = 1.0
+CLASS_REGULARISATION = {"section": 2.0, "type": 1.0}
 TYPE_FEATURES = tuple(name for name in CLASS_FEATURES if name.startswith(("rule_", "session_")))
 """The rule alone tells the type better (0.71) than the rule with words (0.65): too few examples for more."""
 
@@ -107,13 +107,13 @@ def shift(model, threshold, target=0.33):
     return model | {"intercept": round(model["intercept"] + move, 4)}
 
 
-def train_classes(examples, field, regularisation=CLASS_REGULARISATION):
+def train_classes(examples, field):
     """Return weights by class from (text, rule, language, kind, class) examples."""
     values = [class_values(*example[:4]) for example in examples]
     names = CLASS_FEATURES if field == "section" else TYPE_FEATURES
     table = np.array([[v[name] for name in names] for v in values])
     labels = [example[4] for example in examples]
-    model = LogisticRegression(C=regularisation, max_iter=2000)
+    model = LogisticRegression(C=CLASS_REGULARISATION[field], max_iter=2000)
     model.fit(table, labels)
     rows = model.coef_ if len(model.classes_) > 2 else np.vstack([-model.coef_, model.coef_])
     bias = (
@@ -131,9 +131,22 @@ def gold_rule(label):
     return "statement" if label["rule"] == "other" else label["rule"]
 
 
+def own_examples(field):
+    """Return (text, rule, language, kind, class) examples of our own: they help the section, but not the type."""
+    if field != "section":
+        return []
+    lessons = read_lines(os.path.join(HERE, "data", "lessons.own.jsonl"))
+    messages = read_lines(os.path.join(HERE, "data", "commits.own.jsonl"))
+    return [
+        (row["text"], row["rule"], row["lang"], "commit", row["section"])
+        for row in (*lessons, *messages)
+        if row.get("section")
+    ]
+
+
 def class_examples(labels, field):
     """Return (text, rule, language, kind, class) examples from labels, in English and in their own language."""
-    examples = []
+    examples = own_examples(field)
     for label in labels:
         if not label["has_knowledge"]:
             continue

@@ -34,10 +34,11 @@ _COMMAND = pattern(
 )
 _OPTION = pattern(r"(?<![\w-])--?[a-z][\w-]*")
 _EXCEPTION = pattern(r"\b\w*(?:Error|Exception|Warning|Panic)\b|\b[A-Z]{2,}\d{3,}\b|\b[45]\d\d\b")
+_CONSTANT = pattern(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 FEATURES = (
     *(f"{source}_{name}" for source in ("rule", "session") for name in _RULES),
     *_CUES,
-    "command", "option", "exception",
+    "command", "option", "exception", "constant",
 )  # fmt: skip
 
 
@@ -51,6 +52,7 @@ def class_values(text: str, rule: str, language: str, kind: str = "session") -> 
         "command": float(bool(_COMMAND.search(text))),
         "option": float("-" in text and bool(_OPTION.search(text))),
         "exception": float(bool(_EXCEPTION.search(text))),
+        "constant": float("_" in text and bool(_CONSTANT.search(text))),
     }
     return values
 
