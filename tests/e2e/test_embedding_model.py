@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from typing import TYPE_CHECKING
@@ -102,3 +103,18 @@ def test_damaged_model_means_words_alone(store: Program, model_files: Path, dama
     assert answer["hits"][0]["text"] == LESSON
     assert answer["degraded"] != []
     assert done.stderr.decode().count("degraded: l4") == 1
+
+
+@pytest.mark.parametrize("question", ["🚀🔥", "ᚠᚢᚦᚨᚱᚲ", "\udcff\udcfe", "𓀀𓀁 ledger \udcff", "word " * 20_000])
+def test_hard_question_gets_finite_scores(store: Program, question: str) -> None:
+    """Emoji, an unknown script, bytes that are no UTF-8 and a long question: finite scores, none for no meaning."""
+    store.ok("add", "🚀🔥🚀🔥 ᚠᚢᚦ")
+    store.ok("add", LESSON)
+    done = store.run("search", question, "--json")
+    assert done.returncode == 0, done.stderr.decode()
+    hits = json.loads(done.stdout)["hits"]
+    assert all(math.isfinite(hit["score"]) and math.isfinite(hit["semantic"]) for hit in hits)
+    if "ledger" in question:
+        assert hits[0]["text"] == LESSON
+    if not question.isascii() and "ledger" not in question:
+        assert all(hit["semantic"] == 0 for hit in hits)
