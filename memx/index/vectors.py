@@ -23,6 +23,9 @@ FETCHED_AT_ONCE = 8_192
 SPARE_ROWS, SPARE_SHARE = 10_000, 3
 """Rows that nothing uses are dropped when there are more than so many, and so many times the rows in use."""
 
+PATIENCE_S = 0.5
+"""How long a search waits for another writer of vectors; what it could not store the next one stores."""
+
 FEW_TEXTS = 20
 """Up to here texts are embedded one by one; more are worth the 0.4 s that model2vec takes to load."""
 
@@ -98,7 +101,8 @@ class Vectors:
         try:
             wanted = self.missing(bullets)
             if wanted:
-                self.store.add(zip(wanted, self.embed(list(wanted.values())), strict=True))
+                rows = self.embed(list(wanted.values()))
+                self.store.add(zip(wanted, rows, strict=True), PATIENCE_S)
         except (ModelUnavailableError, IndexUnavailableError, OSError):
             return False
         return True

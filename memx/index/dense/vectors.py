@@ -166,13 +166,17 @@ class VectorStore:
             self._norms = norms if is_whole else memoryview(b"")
         return self._norms
 
-    def add(self, pairs: Iterable[tuple[bytes, bytes | None]]) -> int:
-        """Append the vectors whose keys are new and return how many; None (a zero vector) is left out."""
+    def add(self, pairs: Iterable[tuple[bytes, bytes | None]], patience_s: float | None = None) -> int:
+        """Append the vectors whose keys are new and return how many; None (a zero vector) is left out.
+
+        Raises IndexUnavailableError where nothing can be written, or when another
+        writer keeps the lock for longer than `patience_s` (default: the lock's own).
+        """
         new = {key: row for key, row in pairs if row is not None and any(row)}
         if not new:
             return 0
         _check(new)
-        lock = self._lock()
+        lock = self._lock(patience_s)
         try:
             self.reload()
             dimension = len(next(iter(new.values())))
@@ -281,14 +285,14 @@ class VectorStore:
         self._write_manifest(manifest)
         self.reload()
 
-    def _lock(self) -> Lock:
+    def _lock(self, patience_s: float | None = None) -> Lock:
         """Return the folder's lock, taken; raises IndexUnavailableError where it cannot be."""
         from memx.store.lock import Lock
 
         lock = Lock(os.path.join(self.folder, "lock"))
         try:
             os.makedirs(self.folder, exist_ok=True)
-            lock.acquire()
+            lock.acquire(patience_s)
         except (OSError, StoreError) as error:
             raise IndexUnavailableError("vectors cannot be written", path=self.folder) from error
         return lock
