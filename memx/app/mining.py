@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import count, islice
 
 from memx.app.cores import map_on_cores
 from memx.app.distil import (
@@ -32,9 +33,13 @@ if TYPE_CHECKING:
     from memx.redact import PrivacySanitizer
     from memx.reflector import Reflector
 
-    Batch = tuple[list[str], list[Candidate], list[Rejection]]
+    Batch = tuple[list[Commit], bool]
+    """Commits, and whether to say why one of them teaches nothing."""
+    Outcome = tuple[list[str], list[Candidate], list[Rejection]]
 
 BATCH_COMMITS = 400
+EXPLAINED_BATCHES = 4
+"""Only the first rejections of a history are shown, so the other batches do without."""
 SHA_BYTES = 20
 PARALLEL_ABOVE = 1500
 _REFERENCE = re.compile(
@@ -126,10 +131,20 @@ def mine(project: Project, history: History, options: Options, report: Callable[
     detailed = _with_files(project, run.reflector, found.values(), history)
     distilled = Distilled(run.mode, sources, tuple(detailed), frozenset(), tuple(rejected), notes)
     kept = keep(project, distilled, options, history.top, dropped=len(seen) - len(detailed), run=run)
-    if not options.is_dry and not interrupted:
-        # Until the end is reached the weaker ones stay: the next run ranks them among all.
-        project.spool.clear()
+    if not options.is_dry:
+        _settle(project, kept, history, interrupted=interrupted)
     return replace(kept, is_interrupted=interrupted)
+
+
+def _settle(project: Project, kept: Distilled, history: History, *, interrupted: bool) -> None:
+    """Let the inbox hold the best of the whole history, not the best of every run that was interrupted."""
+    if history.top:
+        project.inbox.remove_all(project.spool.proposed() - {candidate.id for candidate in kept.candidates})
+    if interrupted:
+        # Until the end is reached the weaker ones stay: the next run ranks them among all.
+        project.spool.propose(kept.new)
+    else:
+        project.spool.clear()
 
 
 def _merge(found: dict[str, Candidate], candidates: Iterable[Candidate], top: int) -> None:
@@ -176,7 +191,7 @@ def _says_the_same(words: set[str], known: set[str]) -> bool:
 
 def _reflect_all(
     project: Project, config: ReflectorConfig, commits: Iterable[Commit], history: History
-) -> Iterator[Batch]:
+) -> Iterator[Outcome]:
     """Reflect on batches, in this process for a short history and on all cores for a long one."""
     from memx.repo.history import count_commits
 
@@ -191,31 +206,30 @@ def _reflect_all(
     yield from map_on_cores(_reflect, batches, config, project.sanitizer, cores=cores)
 
 
-def _batched(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
-    batch: list[Commit] = []
-    for commit in commits:
-        batch.append(commit)
-        if len(batch) == BATCH_COMMITS:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def _batched(commits: Iterable[Commit]) -> Iterator[Batch]:
+    stream = iter(commits)
+    for number in count():
+        batch = list(islice(stream, BATCH_COMMITS))
+        if not batch:
+            return
+        yield batch, number < EXPLAINED_BATCHES
 
 
-def _reflect(batch: list[Commit], config: ReflectorConfig, sanitizer: PrivacySanitizer) -> Batch:
+def _reflect(batch: Batch, config: ReflectorConfig, sanitizer: PrivacySanitizer) -> Outcome:
     """Reflect on one batch; runs in a process of its own for a long history."""
     from memx.reflector import Reflector
     from memx.repo.history import split_squash
 
-    reflector = Reflector(config, sanitizer)
+    commits, explains = batch
+    reflector = Reflector(config, sanitizer, explains=explains)
     candidates: list[Candidate] = []
     rejected: list[Rejection] = []
-    for commit in batch:
+    for commit in commits:
         for part in split_squash(commit):
             reflection = reflector.commit(part)
             candidates += reflection.candidates
             rejected += reflection.rejected
-    return [commit.sha for commit in batch], candidates, rejected
+    return [commit.sha for commit in commits], candidates, rejected
 
 
 def _with_files(

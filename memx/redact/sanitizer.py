@@ -71,7 +71,9 @@ class PrivacySanitizer:
         whole = joined(view)
         if whole is None:
             return False
-        return bool(self._patterns) or "PRIVATE KEY" in view.text or any(_across_lines(whole.text, whole.joints))
+        return (
+            bool(self._patterns) or "PRIVATE KEY" in view.text or any(_across_lines(whole.text, whole.joints))
+        )
 
     def _matches(self, text: str) -> list[Match]:
         view = normalised(text)

@@ -88,13 +88,17 @@ class Inbox:
 
     def remove(self, identifier: str) -> bool:
         """Take a candidate out without deciding it; return whether it was there."""
+        return self.remove_all((identifier,)) > 0
+
+    def remove_all(self, identifiers: Iterable[str]) -> int:
+        """Take candidates out without deciding them; return how many were there."""
+        gone = frozenset(identifiers)
         with self._lock:
             lines = self._lines()
-            kept = [line for line in lines if _id_of(line) != identifier]
-            if len(kept) == len(lines):
-                return False
-            self._rewrite(kept)
-            return True
+            kept = [line for line in lines if _id_of(line) not in gone]
+            if len(kept) < len(lines):
+                self._rewrite(kept)
+            return len(lines) - len(kept)
 
     def decide(self, identifier: str, decision: str) -> None:
         """Remember that an id was accepted, rejected or removed, and take it out of the inbox."""

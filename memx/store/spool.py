@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from memx.model import Candidate
 
 
+_PROPOSED = b"proposed "
+
+
 class Spool:
     """`distilling.jsonl` in `state_dir`: one candidate a line, appended as they are found.
 
@@ -28,7 +31,28 @@ class Spool:
 
     def append(self, candidates: Iterable[Candidate]) -> None:
         """Add candidates; raise StoreError when they cannot be written."""
-        data = b"".join(format_candidate(candidate, self._redact) for candidate in candidates)
+        self._append(b"".join(format_candidate(candidate, self._redact) for candidate in candidates))
+
+    def propose(self, identifiers: Iterable[str]) -> None:
+        """Remember which candidates went into the inbox before the run had seen everything."""
+        self._append(b"".join(_PROPOSED + identifier.encode() + b"\n" for identifier in sorted(identifiers)))
+
+    def all(self) -> list[Candidate]:
+        """Return what a run that did not end has left; torn lines are skipped."""
+        found = [parse_candidate(line) for line in self._lines() if not line.startswith(_PROPOSED)]
+        return [candidate for candidate in found if candidate is not None]
+
+    def proposed(self) -> frozenset[str]:
+        """Return the ids of the candidates that went into the inbox before the run had seen everything."""
+        lines = (line for line in self._lines() if line.startswith(_PROPOSED))
+        return frozenset(line[len(_PROPOSED) :].strip().decode("ascii", "replace") for line in lines)
+
+    def clear(self) -> None:
+        """Forget the candidates: they are in the inbox now."""
+        with suppress(OSError):
+            os.unlink(self._path)
+
+    def _append(self, data: bytes) -> None:
         if not data:
             return
         try:
@@ -39,16 +63,9 @@ class Spool:
         except OSError as error:
             raise StoreError(f"cannot keep the candidates ({error.strerror})", path=self._path) from error
 
-    def all(self) -> list[Candidate]:
-        """Return what a run that did not end has left; torn lines are skipped."""
+    def _lines(self) -> list[bytes]:
         try:
             with open(self._path, "rb") as file:
-                found = [parse_candidate(line) for line in file if line.strip()]
+                return [line for line in file if line.strip()]
         except OSError:
             return []
-        return [candidate for candidate in found if candidate is not None]
-
-    def clear(self) -> None:
-        """Forget the candidates: they are in the inbox now."""
-        with suppress(OSError):
-            os.unlink(self._path)

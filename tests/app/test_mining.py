@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 import pytest
 
-from memx.app.mining import distinct, without_references
+from memx.app.distil import History, Options
+from memx.app.mining import BATCH_COMMITS, distinct, mine, without_references
+from memx.app.project import Project
 from memx.model import Candidate
+
+if TYPE_CHECKING:
+    from tests.support.git_repo import GitRepo
+
+NOW = 1_796_000_000
 
 LESSON = "The pool was exhausted because a worker never returned its connection, so close it in finally."
 
@@ -63,3 +73,32 @@ def test_short_lessons_are_never_taken_for_the_same() -> None:
 def test_wording_keeps_values() -> None:
     """Numbers that are no reference stay in the wording."""
     assert without_references("Raise it to 50 (#12)") == "raise it to 50"
+
+
+def test_inbox_holds_no_more_than_the_top_after_interrupted_runs(git_repo: GitRepo) -> None:
+    """What the first part of a history put into the inbox gives way to what the rest has that is better."""
+    parts = []
+    for number in range(3 * BATCH_COMMITS):
+        message = f"Gotcha: KEY_{number} must be the same on every replica, or logins fail at night."
+        if number < BATCH_COMMITS:  # git log shows the newest commits first: these come last
+            message += " The cause is `SESSION_SECRET_ROTATION`, so set `ROTATE_DAYS=90` before the deploy."
+        parts.append(
+            f"commit refs/heads/main\ncommitter A <a@x> {NOW + number} +0000\ndata {len(message)}\n{message}\n"
+        )
+    git_repo.git("fast-import", "--quiet", stdin="".join(parts).encode())
+    project = Project(str(git_repo.path), dict(os.environ), float(NOW))
+    history = History(("HEAD",), top=10)
+
+    def interrupt(_commits: int) -> None:
+        raise KeyboardInterrupt
+
+    first = mine(project, history, Options(), interrupt)
+    assert (first.is_interrupted, first.sources, len(project.inbox.ids())) == (True, BATCH_COMMITS, 10)
+    first_ids = set(project.inbox.ids())
+    second = mine(project, history, Options(), interrupt)
+    assert (second.is_interrupted, len(project.inbox.ids())) == (True, 10)
+    last = mine(project, history, Options(), lambda _commits: None)
+    assert not last.is_interrupted
+    assert len(project.inbox.ids()) == 10
+    assert first_ids.isdisjoint(project.inbox.ids())
+    assert not project.spool.proposed()
