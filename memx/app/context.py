@@ -162,9 +162,7 @@ class _Weighing:
 
     def answer(self) -> tuple[list[Snapshot], list[Hit]]:
         """Return the snapshots that answered, and the hits, the most valuable first."""
-        snapshots, ranked = self._searching.attempt(self._rank, fresh=False)
-        if self._searching.has_stale(snapshots, [bullet for _, bullet in ranked]):
-            snapshots, ranked = self._searching.attempt(self._rank, fresh=True)
+        snapshots, ranked = self._searching.settle(self._rank, lambda found: [bullet for _, bullet in found])
         return snapshots, [self._hit(worth, bullet) for worth, bullet in ranked]
 
     def _rank(self, snapshots: Sequence[Snapshot]) -> list[tuple[float, PackedBullet]]:

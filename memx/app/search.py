@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 JSON_VERSION = 1
 
+STALE_ROUNDS = 3
+"""How often the files of an answer are read anew before all files of the store are checked."""
+
 
 @record
 class SearchRequest:
@@ -197,9 +200,7 @@ class Searching:
 
     def answer(self) -> SearchAnswer:
         """Return the whole answer."""
-        snapshots, ranking = self.attempt(self._rank, fresh=self._request.fresh)
-        if self.has_stale(snapshots, [scored.bullet for scored in ranking.hits]):
-            snapshots, ranking = self.attempt(self._rank, fresh=True)
+        snapshots, ranking = self.settle(self._rank, lambda found: [scored.bullet for scored in found.hits])
         hits, tokens = self._hits(snapshots, ranking)
         return SearchAnswer(
             self._request.query,
@@ -215,11 +216,31 @@ class Searching:
             ),
         )
 
+    def settle(
+        self,
+        ask: Callable[[Sequence[Snapshot]], Answer],
+        bullets_of: Callable[[Answer], Sequence[PackedBullet]],
+    ) -> tuple[list[Snapshot], Answer]:
+        """Ask until no file in the answer differs from what was indexed: their own files first, at last all."""
+        snapshots, answer = self.attempt(ask, fresh=self._request.fresh)
+        for _ in range(STALE_ROUNDS):
+            changed = self._changed(snapshots, bullets_of(answer))
+            if not changed:
+                return snapshots, answer
+            snapshots, answer = self.attempt(ask, changed=changed)
+        if self._changed(snapshots, bullets_of(answer)):
+            return self.attempt(ask, fresh=True)
+        return snapshots, answer
+
     def attempt(
-        self, ask: Callable[[Sequence[Snapshot]], Answer], *, fresh: bool
+        self,
+        ask: Callable[[Sequence[Snapshot]], Answer],
+        *,
+        fresh: bool = False,
+        changed: dict[str, list[str]] | None = None,
     ) -> tuple[list[Snapshot], Answer]:
         """Ask snapshots of the stores; where an index turns out to be damaged, it is rebuilt or done without."""
-        snapshots = self.snapshots(fresh=fresh)
+        snapshots = self.snapshots(fresh=fresh, changed=changed)
         try:
             return snapshots, ask(snapshots)
         except IndexUnavailableError:
@@ -232,10 +253,17 @@ class Searching:
 
     def ranking(self) -> Ranking:
         """Return the ranked hits without texts being fitted to the budget."""
-        return self.attempt(self._rank, fresh=False)[1]
+        return self.attempt(self._rank)[1]
 
-    def snapshots(self, *, fresh: bool) -> list[Snapshot]:
-        """Return what the stores hold now; snapshots that were given are used as they are."""
+    def snapshots(self, *, fresh: bool, changed: dict[str, list[str]] | None = None) -> list[Snapshot]:
+        """Return what the stores hold now; snapshots that were given are used as they are.
+
+        `changed` names files, by store, that are known to differ from the index.
+        """
+        if changed:
+            return [
+                store.index.snapshot(changed=changed.get(store.index.store, ())) for store in self._stores
+            ]
         return [
             store.snapshot if store.snapshot is not None and not fresh else store.index.snapshot(fresh=fresh)
             for store in self._stores
@@ -300,18 +328,21 @@ class Searching:
                 return store.counts.effective(bullet.id, bullet.recall_count)
         return bullet.recall_count
 
-    def has_stale(self, snapshots: Sequence[Snapshot], bullets: Sequence[PackedBullet]) -> bool:
-        """Return whether one of these files is not what was indexed, in a store where not every file was checked."""
+    def _changed(
+        self, snapshots: Sequence[Snapshot], bullets: Sequence[PackedBullet]
+    ) -> dict[str, list[str]]:
+        """Return those of these files that are not what was indexed, by store, where not every file was checked."""
         roots = {
             store.index.store: store.root
             for store, snapshot in zip(self._stores, snapshots, strict=True)
             if snapshot.checks_hits
         }
-        return any(
-            stat_file(os.path.join(roots[bullet.store], bullet.path)) != bullet.stat
-            for bullet in bullets
-            if bullet.store in roots
-        )
+        changed: dict[str, list[str]] = {}
+        for bullet in bullets:
+            root = roots.get(bullet.store)
+            if root is not None and stat_file(os.path.join(root, bullet.path)) != bullet.stat:
+                changed.setdefault(bullet.store, []).append(bullet.path)
+        return changed
 
     def _hits(self, snapshots: Sequence[Snapshot], ranking: Ranking) -> tuple[tuple[Hit, ...], int]:
         texts = fit([s.bullet.text for s in ranking.hits], self._config.generator, self._request.token_budget)

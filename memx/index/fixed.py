@@ -35,7 +35,7 @@ class FixedIndex:
             vectors.ensure(packed)
         self._snapshot = make_snapshot(packed, problems)
 
-    def snapshot(self, *, fresh: bool = False) -> Snapshot:  # noqa: ARG002 (the same signature as Index)
+    def snapshot(self, *, fresh: bool = False, changed: Sequence[str] = ()) -> Snapshot:  # noqa: ARG002 (as Index)
         """Return the bullets; there is nothing to check."""
         return self._snapshot
 

@@ -125,13 +125,14 @@ class Index:
 
     # Reading
 
-    def snapshot(self, *, fresh: bool = False) -> Snapshot:
+    def snapshot(self, *, fresh: bool = False, changed: Sequence[str] = ()) -> Snapshot:
         """Return what the files say now, without ever waiting for a writer.
 
-        With `fresh` every file is checked, however many there are.
+        With `fresh` every file is checked, however many there are. `changed` names files that are known to
+        differ from the index: then nothing else is looked at.
         """
         try:
-            return self._snapshot(fresh=fresh)
+            return self._snapshot(fresh=fresh, changed=changed)
         except IndexUnavailableError:
             return self.recover()
 
@@ -139,43 +140,47 @@ class Index:
         """Return a snapshot when the index turned out to be unusable: rebuilt aside, else from the files."""
         try:
             if self.rebuild(wait=False) is not None:
-                return self._snapshot(fresh=False)
-        except (IndexUnavailableError, StoreError):
-            pass
+                return self._snapshot()
+        except (IndexUnavailableError, StoreError) as error:
+            return self._from_files(f"index: {error.message}")
         return self._from_files()
 
-    def _snapshot(self, *, fresh: bool) -> Snapshot:
+    def _snapshot(self, *, fresh: bool = False, changed: Sequence[str] = ()) -> Snapshot:
         generation, head = self._open_manifest()
         only: tuple[str, ...] | None = None
-        if head.file_count > STAT_ALL_LIMIT and not fresh:
+        if head.file_count > STAT_ALL_LIMIT and not fresh and not changed:
             only = freshness.moved_folders(self._place.root, head.stamp, self._stamp())
             if only == ():
                 lexical = self._open_lexical(generation)
                 return Snapshot(
                     lexical, head.scopes, head.problems, check_due=self._is_due(head), checks_hits=True
                 )
-        changes = self._changes(generation, head, only)
-        checks_hits = only is not None
+        changes = self._named(generation, head, changed) if changed else self._changes(generation, head, only)
+        checks_hits = not changes.is_complete
         if not changes.touched:
             lexical = self._open_lexical(generation)
-            if checks_hits:
+            if head.file_count > STAT_ALL_LIMIT:
                 self._remember_stamp(generation, head, changes)
             return Snapshot(
                 lexical, head.scopes, head.problems, check_due=self._is_due(head), checks_hits=checks_hits
             )
-        if self._apply(generation, head, changes, wait=False):
-            generation, head = self._open_manifest()
-            lexical = self._open_lexical(generation)
-            return Snapshot(
-                lexical, head.scopes, head.problems, check_due=self._is_due(head), checks_hits=checks_hits
-            )
-        return self._overlaid(self._open_lexical(generation), head, changes)
+        try:
+            is_applied, degraded = self._apply(generation, head, changes, wait=False), ""
+        except IndexUnavailableError as error:
+            is_applied, degraded = False, f"index: {error.message}"
+        if not is_applied:
+            return self._overlaid(self._open_lexical(generation), head, changes, degraded)
+        generation, head = self._open_manifest()
+        lexical = self._open_lexical(generation)
+        return Snapshot(
+            lexical, head.scopes, head.problems, check_due=self._is_due(head), checks_hits=checks_hits
+        )
 
     def _is_due(self, head: Head) -> bool:
         is_old = head.file_count > STAT_ALL_LIMIT and time.time() - head.checked > FULL_CHECK_SECONDS
         return is_old or not self._is_embedded(head)
 
-    def _overlaid(self, lexical: LexicalIndex, head: Head, changes: Changes) -> Snapshot:
+    def _overlaid(self, lexical: LexicalIndex, head: Head, changes: Changes, degraded: str) -> Snapshot:
         scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
         overlay = _in_memory(changes.bullets)
         return Snapshot(
@@ -185,11 +190,13 @@ class Index:
             overlay=overlay,
             masked=tuple(sorted(changes.paths)),
             check_due=True,
+            checks_hits=not changes.is_complete,
+            degraded=degraded,
         )
 
-    def _from_files(self) -> Snapshot:
+    def _from_files(self, degraded: str = "") -> Snapshot:
         changes = self._changes(None, None)
-        return make_snapshot(changes.bullets, changes.problems, check_due=True)
+        return make_snapshot(changes.bullets, changes.problems, check_due=True, degraded=degraded)
 
     def linear(self, reason: str) -> Snapshot:
         """Return the files without tantivy, which fails for this reason even on a new index."""
@@ -200,11 +207,8 @@ class Index:
 
     # Writing
 
-    def refresh(self, paths: Sequence[str] | None = None, *, wait: bool = True) -> RefreshOutcome | None:
-        """Bring the index up to date; None when another process is at it and `wait` is False.
-
-        With `paths` nothing else is looked at: for a caller who knows what changed, such as a hook.
-        """
+    def refresh(self, *, wait: bool = True) -> RefreshOutcome | None:
+        """Bring the index up to date; None when that is not possible now, or not yet and `wait` is False."""
         try:
             generation, head = self._open_manifest()
             lexical = self._open_lexical(generation)
@@ -213,11 +217,15 @@ class Index:
         if self.vectors is not None and not self._is_embedded(head):
             # An interrupted or impossible embedding is made up for, whatever the files say.
             head = replace(head, fingerprint=self._embedded(lexical.everything()))
-        changes = self._changes(generation, head) if paths is None else self._named(generation, head, paths)
+        changes = self._changes(generation, head)
         if not changes.touched:
             self._remember_stamp(generation, head, changes)
-        elif not self._apply(generation, head, changes, wait=wait):
-            return None
+        else:
+            try:
+                if not self._apply(generation, head, changes, wait=wait):
+                    return None
+            except IndexUnavailableError:
+                return None  # the disk is full, say: each search lays the changes over the index
         return RefreshOutcome(
             len(changes.bullets), len(changes.gone), rebuilt=False, problems=changes.problems
         )
@@ -279,29 +287,27 @@ class Index:
         return self.vectors.state
 
     def _apply(self, generation: str, head: Head, changes: Changes, *, wait: bool) -> bool:
-        """Write changes into a generation; False when that is not possible now."""
-        try:
-            with _Writing(self._place.cache_dir, wait=wait) as is_held:
-                if not is_held or manifest.current_generation(self._place.cache_dir) != generation:
-                    return False
-                if changes.paths:
-                    lexical = self._open_lexical(generation)
-                    lexical.apply(changes.bullets, sorted(changes.paths))
-                _save_changes(generation, changes)
-                fingerprint = self._embedded(changes.bullets) and head.fingerprint
-                head = _checked(replace(head, fingerprint=fingerprint), changes)
-                scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
-                manifest.save_head(
-                    generation,
-                    replace(
-                        head,
-                        file_count=changes.file_count,
-                        scopes=tuple(sorted(scopes)),
-                        problems=changes.problems,
-                    ),
-                )
-        except IndexUnavailableError:
-            return False
+        """Write changes into a generation; False when another process is at it or has built the next one.
+
+        Raises IndexUnavailableError when the cache cannot be written.
+        """
+        with _Writing(self._place.cache_dir, wait=wait) as is_held:
+            if not is_held or manifest.current_generation(self._place.cache_dir) != generation:
+                return False
+            if changes.paths:
+                lexical = self._open_lexical(generation)
+                lexical.apply(changes.bullets, sorted(changes.paths))
+            _save_changes(generation, changes)
+            fingerprint = self._embedded(changes.bullets) and head.fingerprint
+            head = _checked(replace(head, fingerprint=fingerprint), changes)
+            scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
+            head = replace(
+                head,
+                file_count=changes.file_count,
+                scopes=tuple(sorted(scopes)),
+                problems=changes.problems,
+            )
+            manifest.save_head(generation, head)
         return True
 
     def _remember_stamp(self, generation: str, head: Head, changes: Changes) -> None:
@@ -361,9 +367,14 @@ class Index:
             listing = listings.get(folder)
             if tables.is_as_listed(folder, listing):
                 continue
-            known.update({f"{folder}/{name}": stat for name, stat in tables.stats(folder).items()})
-            if listing is not None:
-                found.update({f"{folder}/{n}": stat for n, stat in freshness.read_listing(listing).items()})
+            before = tables.stats(folder)
+            now = {} if listing is None else freshness.read_listing(listing)
+            # Only what differs gets a path: a folder may hold 10,000 files of which one changed.
+            for name in [name for name, stat in now.items() if before.get(name) != stat]:
+                found[f"{folder}/{name}"] = now[name]
+                if name in before:
+                    known[f"{folder}/{name}"] = before[name]
+            known.update({f"{folder}/{name}": before[name] for name in before.keys() - now.keys()})
         compared = self._compare(known, found, tables, head, read_ns)
         return replace(compared, listings=listings, stamp=stamp, is_complete=only is None)
 
@@ -478,12 +489,16 @@ def _load_lexical() -> Any:
 
 
 def make_snapshot(
-    bullets: tuple[PackedBullet, ...], problems: tuple[Problem, ...], *, check_due: bool = False
+    bullets: tuple[PackedBullet, ...],
+    problems: tuple[Problem, ...],
+    *,
+    check_due: bool = False,
+    degraded: str = "",
 ) -> Snapshot:
     """Return a snapshot of bullets in memory."""
     scopes = tuple(sorted({bullet.scope for bullet in bullets}))
     index = _in_memory(bullets)
-    return Snapshot(index, scopes, problems, check_due=check_due, degraded=_why_not_tantivy())
+    return Snapshot(index, scopes, problems, check_due=check_due, degraded=_why_not_tantivy() or degraded)
 
 
 def _in_memory(bullets: tuple[PackedBullet, ...]) -> LexicalIndex | LinearIndex:

@@ -283,6 +283,10 @@ def write_file(path: str, data: bytes) -> None:
             file.write(data)
         os.replace(temporary, path)
     except OSError as error:
+        try:  # noqa: SIM105 (contextlib stays unloaded)
+            os.unlink(temporary)  # on a full disk, half a file is in the way of all the others
+        except OSError:
+            pass
         raise IndexUnavailableError(f"the index cannot be written: {error.strerror}", path=path) from error
 
 
