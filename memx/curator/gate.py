@@ -7,12 +7,12 @@ hardly sees any of them. The gate answers with readable reasons.
 from __future__ import annotations
 
 from memx.curator.align import opposite
-from memx.curator.tokens import HARD
 from memx.curator.words import opposites
 from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memx.curator.align import Swap
     from memx.curator.features import Comparison
     from memx.curator.tokens import Analysis, Unit
 
@@ -28,7 +28,9 @@ _KIND_NAMES = {
     "code": "name",
     "name": "name",
 }
+_NAMES = frozenset({"name", "ident", "path", "flag", "hash", "label", "version"})
 _ORDER_TURNED = 0.3
+_FRAME = 0.2  # share of neighbours that stay neighbours in two texts of one form
 _TURNED_SHARE = 0.4  # of the aligned content on which both texts take a side
 _CLOSE_WORDING = (
     0.25  # share of neighbours that stay neighbours; freer wording often turns a word round harmlessly
@@ -59,13 +61,15 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
     found += [_veto("name", comparison, *pair) for pair in _names_apart(comparison)]
     found += [_veto("value", comparison, *pair) for pair in comparison.values]
     found += [_veto("direction", comparison, *pair) for pair in _turned_routes(comparison)]
+    if _is_order_turned(comparison):
+        found.append(Veto("opposite", "sequence", "sequence"))
     turned_for_sure = comparison.turned if comparison.is_crossed else comparison.replaced
     found += [_veto("negation", comparison, *pair) for pair in turned_for_sure]
     if comparison.order_turned >= _ORDER_TURNED and all(
         _ranks(text) for text in (comparison.a, comparison.b)
     ):
         found.append(Veto("opposite", "sequence", "sequence"))
-    found += [_veto("wording", comparison, swap.a, swap.b) for swap in comparison.swaps]
+    found += [_veto("wording", comparison, swap.a, swap.b) for swap in (*comparison.swaps, *_framed(comparison))]
     if comparison.turned_share >= _TURNED_SHARE and comparison.alignment.in_order >= _CLOSE_WORDING:
         found += [_veto("negation", comparison, *pair) for pair in comparison.turned]
     if comparison.alignment.in_order >= _CLOSE_WORDING:
@@ -85,16 +89,31 @@ def _names_apart(comparison: Comparison) -> list[tuple[Unit, Unit]]:
     if comparison.a.lang != comparison.b.lang:
         return []
     sides = [
-        next((unit for unit in left if unit.kind == "name" or unit.kind in HARD), None)
+        next((unit for unit in left if unit.kind in _NAMES), None)
         for left in (comparison.alignment.left_a, comparison.alignment.left_b)
     ]
     return [(sides[0], sides[1])] if sides[0] is not None and sides[1] is not None else []
+
+
+def _framed(comparison: Comparison) -> list[Swap]:
+    """Return words swapped inside the same frame when there is more than one: it is the same form, filled anew."""
+    if comparison.a.lang != comparison.b.lang or comparison.alignment.in_order < _FRAME:
+        return []
+    inside = [swap for swap in comparison.alignment.swaps if swap.flanks == 2]  # noqa: PLR2004 (both sides)
+    return inside if len(inside) > 1 else []
 
 
 def _turned_routes(comparison: Comparison) -> list[tuple[Unit, Unit]]:
     """Return what one text names as an origin and the other as a goal."""
     a, b = comparison.a.units, comparison.b.units
     return [(a[i], b[j]) for i, j in comparison.alignment.partners if a[i].role * b[j].role < 0]
+
+
+def _is_order_turned(comparison: Comparison) -> bool:
+    """Tell whether what comes earlier in one text comes later in the other, and the other way round."""
+    a, b = comparison.a.units, comparison.b.units
+    turned = {a[i].phase for i, j in comparison.alignment.partners if a[i].phase * b[j].phase < 0}
+    return turned == {-1, 1}
 
 
 def _ranks(text: Analysis) -> bool:

@@ -50,6 +50,9 @@ _TOKEN = re.compile(
 _UNIT = re.compile(
     r"\s?(%|[A-Za-zµ]+(?:/[a-z]+)?|ミリ秒|毫秒|秒钟?|分钟|分間|小时|个小时|時間|日間|週間|星期|个月|[かヶヵ]月|年間|[秒分天日周月年次个個台条层回件倍])"
 )
+_ACCENTED_PRONOUN = re.compile(r"\w+[áéíóú]\w{1,4}?(?:l[aoe]s?|se|me|nos)$")
+_PRONOUN = re.compile(r"(?:l[aoe]s?|se|me|nos)$")
+"""The pronoun of an imperative such as "comprímelas"; only then the accent stands so far from the end."""
 _QUOTED = re.compile(r'"[^"\n]{2,80}"|“[^”\n]{2,80}”|「[^」\n]{2,80}」')
 """A message that is quoted; nobody advises or turns down its words."""
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
@@ -106,6 +109,8 @@ class Unit:
     """Axes of opposites and the side of each on which the unit stands."""
     role: int = 0
     """-1 where something comes from, 1 where it goes to, 0 neither."""
+    phase: int = 0
+    """-1 what is told to come earlier, 1 what comes later, 0 neither."""
 
 
 @record
@@ -182,7 +187,7 @@ def _cut_clauses(text: str, lang: str) -> list[_Clause]:
         if lang == "es":
             inside = _one_negation(inside, text)
         clauses.append(_clause(text, start, end, inside, lang))
-    return clauses
+    return _open_after_without(clauses, text, lang)
 
 
 def _clause(
@@ -199,14 +204,60 @@ def _clause(
         if "reason_end" in kinds and end - stop <= 1:
             is_open = True
         if kinds & {"after", "without"} or ("over" in kinds and prefers):
-            flips.append((stop, end))
+            flips.append((stop, _reach(text, at, stop, end, kinds)))
         if "topic" in kinds and at - start > 1:
             opened.append((start, at))
+        if lang in words.CJK and "reason" in kinds:
+            opened.append((at, end))
         if "before" in kinds or ("over_before" in kinds and prefers):
-            flips.append((start, at))
+            flips.append((_turned_from(text, start, at) if lang == "ja" else start, at))
         if "clause" in kinds:
             flips.append((start, end))
     return _Clause(start, end, is_open, is_else, tuple(flips), tuple(opened))
+
+
+def _reach(text: str, at: int, stop: int, end: int, kinds: frozenset[str]) -> int:
+    """Return where a negation ends: a noun's attribute, one member of a list, or else the clause."""
+    if text[at:stop] in _ATTRIBUTIVE:
+        noun = text.find("的", stop, min(end, stop + _LONGEST_ATTRIBUTE))
+        if noun > 0 and text[noun + 1 : noun + 2] > "㐀":
+            return noun
+    breaks = (_LIST_END if "near" in kinds else _DUTY).search(text, stop, end)
+    return breaks.start() if breaks else end
+
+
+def _turned_from(text: str, start: int, at: int) -> int:
+    """Return where a Japanese negation begins: after a clause that was joined, and after a topic with an object."""
+    for match in _JOINED.finditer(text, start, at):
+        start = match.end()
+    topic = text.find("は", start, at)
+    return topic if topic > 0 and _OBJECT.search(text, topic, at) else start
+
+
+def _open_after_without(clauses: list[_Clause], text: str, lang: str) -> list[_Clause]:
+    """Read what follows "without it," as what happens otherwise."""
+    found: list[_Clause] = []
+    for clause in clauses:
+        before = found[-1] if found else None
+        if before is not None and not clause.is_open and _WITHOUT[lang].match(text, before.start, before.end):
+            clause = replace(clause, is_open=True, is_else=True)  # noqa: PLW2901 (the clause as it is meant)
+        found.append(clause)
+    return found
+
+
+_NO_WITHOUT = re.compile(r"(?!)")
+_WITHOUT = {
+    "en": re.compile(r"\s*without\b[^,]*,\s*$", re.IGNORECASE),
+    "es": re.compile(r"\s*sin\b[^,]*,\s*$", re.IGNORECASE),
+    "ja": _NO_WITHOUT,
+    "zh": _NO_WITHOUT,
+}
+_ATTRIBUTIVE = frozenset({"没有", "没", "未", "不"})
+_LONGEST_ATTRIBUTE = 10  # characters
+_LIST_END = re.compile(r"\s(?:and|but|y|pero)\s")
+_DUTY = re.compile(r"\s(?:hay que|se debe|debes?|deben|conviene)\s")
+_JOINED = re.compile(r"とし(?!て)|として|して(?!は)|し、|ので|ため|から")
+_OBJECT = re.compile(r"[をでにへ]")
 
 
 def _one_negation(
@@ -229,6 +280,41 @@ def _cancel_without(hits: list[tuple[int, int, frozenset[str]]]) -> list[tuple[i
     if 0 <= negation < without:
         return [hit for i, hit in enumerate(hits) if i not in (negation, without)]
     return hits
+
+
+_ORDERS = {
+    "en": (
+        (re.compile(r"^\s*before\s(?P<late>[^,]+),\s*(?P<early>.+)"), re.compile(r"^\s*after\s(?P<early>(?!\d)[^,]+),\s*(?P<late>.+)"),
+         re.compile(r"(?P<early>.+?)\s(?:before|and then|and afterwards|, then)\s(?P<late>.+)"), re.compile(r"(?P<late>.+?)\s(?<!\d days )(?<!\d hours )(?<!\d minutes )after\s(?P<early>(?!\d).+)"))
+    ),
+    "es": (
+        (re.compile(r"^\s*antes de\s(?P<late>[^,]+),\s*(?P<early>.+)"), re.compile(r"^\s*(?:despues de|tras)\s(?P<early>[^,]+),\s*(?P<late>.+)"),
+         re.compile(r"(?P<early>.+?)\s(?:antes de|y despues|y luego)\s(?P<late>.+)"), re.compile(r"(?P<late>.+?)\s(?:despues de|tras)\s(?P<early>.+)"))
+    ),
+    "zh": (
+        re.compile(r"先(?P<early>.+?)[，,]?(?:再|然后|之后|后)(?P<late>.+)"), re.compile(r"(?P<early>.+?)(?:之后|以后)[，,]?(?P<late>.+)"),
+        re.compile(r"(?P<late>.+?)(?:之前|以前)[，,]?(?P<early>.+)"),
+    ),
+    "ja": (
+        re.compile(r"(?P<early>.+?)(?:てから|でから|た後に?|の後に?)、?(?P<late>.+)"), re.compile(r"(?P<late>.+?)前に、?(?P<early>.+)"),
+    ),
+}  # fmt: skip
+"""How a sentence tells what comes first; the first pattern that fits reads it."""
+
+
+def _phases(text: str, lang: str) -> list[tuple[int, int, int]]:
+    """Return (start, end, side) of what each sentence of a folded text tells to come earlier (-1) and later (1)."""
+    found: list[tuple[int, int, int]] = []
+    at = 0
+    for stop in [*(m.end() for m in _SENTENCE.finditer(text)), len(text)]:
+        for pattern in _ORDERS[lang]:
+            match = pattern.match(text[at:stop]) if pattern.pattern[0] == "^" else pattern.search(text[at:stop])
+            if match:
+                found += [(at + match.start("early"), at + match.end("early"), -1)]
+                found += [(at + match.start("late"), at + match.end("late"), 1)]
+                break
+        at = stop
+    return found
 
 
 def _roles(text: str) -> dict[int, int]:
@@ -265,6 +351,7 @@ class _Reader:
         self.folded = words.fold(text)
         self.phrases = {m.start(): m.end() for m in words.phrase_pattern().finditer(self.folded)}
         self.roles = _roles(self.folded)
+        self.phases = _phases(self.folded, self.lang)
         self.units: list[Unit] = []
         self.at_clause = 0
         self.skip_to = 0
@@ -330,7 +417,8 @@ class _Reader:
             stance = 0
         weight = more.pop("weight", None) or _WEIGHT[kind]
         role = self.roles.get(start, 0)
-        unit = Unit(kind, keys, start, end, clause, stance, weight, sides=_sides(keys), role=role, **more)  # type: ignore[arg-type]
+        phase = next((side for low, high, side in self.phases if low <= start < high), 0)
+        unit = Unit(kind, keys, start, end, clause, stance, weight, sides=_sides(keys), role=role, phase=phase, **more)  # type: ignore[arg-type]
         self.units.append(unit)
         self.last_word = (keys[0], end, kind)
 
@@ -460,6 +548,8 @@ class _Reader:
             if low != "on" or self._is_predicate(start, end):
                 self._axis_only(low, start, end)
             return
+        if self.latin == "es" and _ACCENTED_PRONOUN.match(raw):
+            low = _PRONOUN.sub("", low)
         key = words.stem(low, self.latin)
         named = words.concepts_of(low, self.latin)
         self._word(raw, key, named, start, end, is_code=is_code)

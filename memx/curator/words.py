@@ -54,7 +54,7 @@ def _stem(word: str, lang: str) -> str:
             word = word[: -len(ending)]
             break
     if lang != "es":
-        if len(word) > _SHORTEST_STEM + 1 and word[-1] in "eyi":
+        while len(word) > _SHORTEST_STEM + 1 and word[-1] in "eyi":
             word = word[:-1]
         if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "sl":
             word = word[:-1]
