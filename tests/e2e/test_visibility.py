@@ -9,6 +9,7 @@ import pytest
 
 from memx.model import Bullet
 from memx.store.codec import format_bullet
+from tests.support.mcp_process import McpProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +69,17 @@ def ask(program: Program, view: tuple[str, ...]) -> set[str]:
     return {hit["id"] for hit in program.json("context", "falcon", "-n", "20", *view)["hits"]}
 
 
+def call(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return what an agent's search finds; `show` refuses the agent what the search does not find."""
+    arguments = {view[0].removeprefix("--"): view[1]} if view else {}
+    with McpProcess(program.folder, program.environ) as server:
+        found = server.ok("search", query="falcon", max_results=20, **arguments)
+        shown = {name for name in BULLETS if not server.call("show", bullet=name, **arguments)[1]}
+    seen = {name for name in BULLETS if f"falcon {name}" in found}
+    assert shown == seen
+    return seen
+
+
 READERS: tuple[Callable[[Program, tuple[str, ...]], set[str]], ...] = (
     search,
     list_bullets,
@@ -75,6 +87,7 @@ READERS: tuple[Callable[[Program, tuple[str, ...]], set[str]], ...] = (
     export,
     weigh,
     ask,
+    call,
 )
 
 

@@ -32,7 +32,7 @@ class Invocation:
         self.json = bool(shared.get("json"))
         self.quiet = bool(shared.get("quiet"))
         self._directory = str(shared.get("directory") or "")
-        self._now = str(shared.get("now") or environ.get("MEMX_NOW", ""))
+        self.given_now = str(shared.get("now") or environ.get("MEMX_NOW", ""))
 
     @cached_property
     def directory(self) -> str:
@@ -45,17 +45,17 @@ class Invocation:
     @cached_property
     def now(self) -> float:
         """The clock in seconds since the epoch, or what `--now` says."""
-        if not self._now:
+        if not self.given_now:
             import time
 
             return time.time()
         from memx.timestamp import parse_time
 
         try:
-            return parse_time(self._now)
+            return parse_time(self.given_now)
         except ValueError as error:
             raise UsageError(
-                f"not a date: {self._now!r}", hint="use 2026-11-30 or 2026-11-30T09:00:00Z"
+                f"not a date: {self.given_now!r}", hint="use 2026-11-30 or 2026-11-30T09:00:00Z"
             ) from error
 
     @cached_property

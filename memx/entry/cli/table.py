@@ -39,6 +39,7 @@ MODULES = {
     "maintain": "maintain",
     "stats": "stats",
     "context": "context",
+    "mcp": "mcp",
     "export": "export",
     "sync": "sync",
     "useful": "feedback",

@@ -1,0 +1,1 @@
+"""What agents call: the MCP server."""
