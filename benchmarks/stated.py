@@ -1,9 +1,9 @@
 """Measure lessons of one sentence, in four languages and four forms, against sentences that only look like one.
 
-    python benchmarks/stated.py [-v]
+    python benchmarks/stated.py [-v] [benchmarks/data/stated.own.jsonl]
 
-benchmarks/data/stated.own.jsonl holds invented sentences that nothing is fitted
-to. Each is given as a commit's subject, as a commit's body under a bare
+benchmarks/data/stated.held_out.jsonl holds invented sentences that nothing is fitted
+to; stated.own.jsonl those that the words were chosen on. Each is given as a commit's subject, as a commit's body under a bare
 subject, as a person's turn and as an agent's. A lesson counts as found when a
 candidate keeps half of its words; a sentence without a lesson is wrong when
 anything is proposed.
@@ -50,9 +50,10 @@ def is_kept(candidate, text):
 
 def main():
     """Print found lessons and false candidates by language and form, by rule and by kind."""
-    rows = read_lines(os.path.join(HERE, "data", "stated.own.jsonl"))
+    named = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    rows = read_lines(named[0] if named else os.path.join(HERE, "data", "stated.held_out.jsonl"))
     reflector = Reflector(ReflectorConfig(), PrivacySanitizer())
-    found, shown, named, wrong = {}, {}, {}, {}
+    found, shown, so_named, wrong = {}, {}, {}, {}
     for row in rows:
         for form in FORMS:
             told = reflect(reflector, row["text"], form, row["lang"])
@@ -61,7 +62,7 @@ def main():
             if row["kind"] == "lesson":
                 found.setdefault((row["lang"], form), []).append(hit)
                 found.setdefault(row["rule"], []).append(hit)
-                named.setdefault(row["rule"], []).append(hit and proposed[0].rule == row["rule"])
+                so_named.setdefault(row["rule"], []).append(hit and proposed[0].rule == row["rule"])
                 if not hit:
                     shown.setdefault(form, []).append(bool(told.rejected))
             else:
@@ -72,9 +73,9 @@ def main():
                 print(form, row["lang"], row["rule"] or row["kind"], "|", row["text"], "->", what)
     _table("lessons found", found)
     _table("false candidates", wrong)
-    for rule in sorted(named):
+    for rule in sorted(so_named):
         print(
-            f"{rule:16} found {sum(found[rule])}/{len(found[rule])}, so named {sum(named[rule])}/{sum(found[rule])}"
+            f"{rule:16} found {sum(found[rule])}/{len(found[rule])}, so named {sum(so_named[rule])}/{sum(found[rule])}"
         )
     for kind in sorted(k for k in wrong if isinstance(k, str)):
         print(f"{kind:16} false {sum(wrong[kind])}/{len(wrong[kind])}")
