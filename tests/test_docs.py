@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -60,6 +62,16 @@ def test_links_of_the_readme_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", read("README.md")):
         if "://" not in target:
             assert os.path.exists(os.path.join(ROOT, target)), target
+
+
+def test_servers_are_registered_by_valid_configuration() -> None:
+    """What people copy into their agents' files parses and starts `memx mcp`."""
+    page = re.sub(r"^    ", "", read("docs", "how-to", "use-from-an-agent.md"), flags=re.MULTILINE)
+    blocks = re.findall(r"```(json|toml)\n(.*?)```", page, flags=re.DOTALL)
+    assert [kind for kind, _ in blocks] == ["json", "toml", "json"]
+    for kind, text in blocks:
+        servers = json.loads(text)["mcpServers"] if kind == "json" else tomllib.loads(text)["mcp_servers"]
+        assert (servers["memx"]["command"], servers["memx"]["args"][0]) == ("memx", "mcp")
 
 
 def test_stub_pages_are_none() -> None:
