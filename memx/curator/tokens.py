@@ -204,13 +204,18 @@ def _clause(
         if "reason_end" in kinds and end - stop <= 1:
             is_open = True
         if kinds & {"after", "without"} or ("over" in kinds and prefers):
-            flips.append((stop, _reach(text, at, stop, end, kinds)))
+            reach = _reach(text, at, stop, end, kinds)
+            flips.append((stop, reach))
+            if lang in words.LATIN:
+                opened.append((reach, end))
         if "topic" in kinds and at - start > 1:
             opened.append((start, at))
         if lang in words.CJK and "reason" in kinds:
             opened.append((at, end))
         if "before" in kinds or ("over_before" in kinds and prefers):
-            flips.append((_turned_from(text, start, at) if lang == "ja" else start, at))
+            turned = _turned_from(text, start, at) if lang == "ja" else start
+            flips.append((turned, at))
+            opened.append((start, turned))
         if "clause" in kinds:
             flips.append((start, end))
     return _Clause(start, end, is_open, is_else, tuple(flips), tuple(opened))
@@ -222,7 +227,7 @@ def _reach(text: str, at: int, stop: int, end: int, kinds: frozenset[str]) -> in
         noun = text.find("的", stop, min(end, stop + _LONGEST_ATTRIBUTE))
         if noun > 0 and text[noun + 1 : noun + 2] > "㐀":
             return noun
-    breaks = (_LIST_END if "near" in kinds else _DUTY).search(text, stop, end)
+    breaks = (_LIST_END if "near" in kinds else _CIRCUMSTANCE).search(text, stop + 1, end)
     return breaks.start() if breaks else end
 
 
@@ -255,7 +260,10 @@ _WITHOUT = {
 _ATTRIBUTIVE = frozenset({"没有", "没", "未", "不"})
 _LONGEST_ATTRIBUTE = 10  # characters
 _LIST_END = re.compile(r"\s(?:and|but|y|pero)\s")
-_DUTY = re.compile(r"\s(?:hay que|se debe|debes?|deben|conviene)\s")
+_CIRCUMSTANCE = re.compile(
+    r"\s(?:on|in|into|during|at|for|with|en|durante|para|hay que|se debe|debes?|deben|conviene)\s"
+)
+"""What a negation does not reach: where and when, or a duty that is told next."""
 _JOINED = re.compile(r"とし(?!て)|として|して(?!は)|し、|ので|ため|から")
 _OBJECT = re.compile(r"[をでにへ]")
 
