@@ -1,13 +1,18 @@
 """How well a search finds what is there: every layer, the usual ways to combine them, and the product.
 
-    python benchmarks/retrieval.py [--queries N]
+    python benchmarks/retrieval.py [--queries N] [--cache FOLDER]
 
 Known-item search over ../shared/eval (notes: title finds text; tldr: description
 finds text, in a language and across), misspelt and metadata queries made from
 the same notes with a fixed seed, and a small set of our own lessons
 (data/retrieval_lessons.jsonl) with paraphrases and queries in other languages,
-hidden among all the rest. Then the same store with bullets spread over two
-years, with decay and without.
+hidden among all the rest. A store that mixes notes with pages of which each is
+there in one language only asks the hardest of questions: in another language
+than the one right bullet, among many bullets in the question's own.
+
+Texts and queries fall into two halves by a hash: constants were chosen on the
+first, the tables show both, the verdicts are of the second. Last, the same store with
+bullets spread over two years, with decay and without.
 """
 
 # ruff: noqa: ANN001, ANN002, ANN201, ANN202, ANN204
@@ -15,6 +20,7 @@ years, with decay and without.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -45,6 +51,8 @@ SEED = 20261130
 DAY = 86_400.0
 NOW = 1_796_000_000.0
 DEPTH = 100
+LAYERS = ("L1", "L2", "L3", "L4")
+RIVALS = ("BM25", "dense", "RRF")
 SYSTEMS = ("L1", "L2", "L3", "L4", "BM25", "dense", "RRF", "max-norm", "memx")
 ANALYSER = make_analyser()
 
@@ -89,7 +97,7 @@ class Store:
         near = vector.nearest(DEPTH) if vector.prepare(text) else []
         ids = {b.vector_key: b.id for b in self.packed}
         dense = [ids[key] for key in near if key in ids]
-        product = [s.bullet.id for s in self.generator().rank(text, limit=10).hits]
+        product = [s.bullet.id for s in generator.answers(scored)]
         return {
             "L1": by["l1"],
             "L2": by["l2"],
@@ -192,6 +200,39 @@ def known_items(count, folder, rng):
             yield "tldr", "cross-language", f"{other}>{lang}", store, queries
 
 
+def mixed_store(count, folder, rng):
+    """Yield the sets of a store of notes and of pages of which each is there in one language only."""
+    notes = read("notes.dev.jsonl")
+    by_page = {}
+    for row in read("tldr.dev.jsonl"):
+        if not is_alias(row):
+            by_page.setdefault(row["page"], {})[row["lang"]] = row
+    kept = {page: rng.choice(sorted(rows)) for page, rows in by_page.items()}
+    bullets = [(by_page[p][lang]["id"], by_page[p][lang]["text"], [], None) for p, lang in kept.items()]
+    bullets += [(n["id"], n["text"], [n["category"]], None) for n in notes]
+    store = Store(bullets, os.path.join(folder, "mixed"))
+    picked = rng.sample(notes, min(count, len(notes)))
+    yield "mixed", "exact", "en", store, [(n["title"], {n["id"]}) for n in picked]
+    for lang in ("en", "zh", "ja", "es"):
+        own = [by_page[page][lang] for page, chosen in kept.items() if chosen == lang]
+        own = rng.sample(own, min(count, len(own)))
+        yield "mixed", "exact", lang, store, [(row["description"], {row["id"]}) for row in own]
+        asked = [
+            (row["description"], {by_page[page][lang]["id"]})
+            for page, chosen in kept.items()
+            if chosen == lang
+            for other, row in by_page[page].items()
+            if other != lang
+        ]
+        yield (
+            "mixed",
+            "cross, mixed store",
+            f"*>{lang}",
+            store,
+            rng.sample(asked, min(count // 2, len(asked))),
+        )
+
+
 def metadata_queries(notes):
     """Return queries that name a tag which few notes have, with one telling word of the text left out."""
     by_tag = {}
@@ -215,16 +256,25 @@ def own_lessons(folder):
         yield "own", "cross-language", f"*>{lang}", store, cross
 
 
+def half_of(text):
+    """Return 0 for the half of the queries that constants were chosen on, 1 for the other."""
+    return hashlib.sha256(text.encode()).digest()[0] % 2
+
+
 def evaluate(sets):
-    """Return [(set, kind, language, {system: rows of measures})], printing progress on stderr."""
+    """Return [(set, kind, language, half, {system: rows of measures})], printing progress on stderr."""
     results = []
     for name, kind, lang, store, queries in sets:
         started = time.perf_counter()
-        ranks = {system: [] for system in SYSTEMS}
+        ranks = [{system: [] for system in SYSTEMS} for _ in range(2)]
         for text, good in queries:
             for system, ranking in store.rankings(text).items():
-                ranks[system].append(rank_of(ranking, good))
-        results.append((name, kind, lang, {s: measures(r) for s, r in ranks.items()}))
+                ranks[half_of(text)][system].append(rank_of(ranking, good))
+        results += [
+            (name, kind, lang, half, {s: measures(r) for s, r in ranks[half].items()})
+            for half in range(2)
+            if ranks[half]["memx"]
+        ]
         spent = 1000 * (time.perf_counter() - started) / max(1, len(queries))
         print(f"{name} {kind} {lang}: {len(queries)} queries, {spent:.0f} ms each", file=sys.stderr)
     return results
@@ -233,23 +283,45 @@ def evaluate(sets):
 def print_table(title, results):
     """Print Recall@5 / MRR@10 of every system, the interval of memx, and memx against the best layer."""
     print(f"\n{title} (Recall@5 / MRR@10; +- is memx minus the best other system in MRR, paired, 95 %)")
-    print(f"{'set':34}{'n':>5} " + "".join(f"{s:>10}" for s in SYSTEMS) + "   paired")
+    print(f"{'set':40}{'n':>5} " + "".join(f"{s:>10}" for s in SYSTEMS) + "   paired")
     for label, tables in results:
         means = {system: rows.mean(axis=0) for system, rows in tables.items()}
         best = max((s for s in SYSTEMS if s != "memx"), key=lambda s: means[s][2])
         low, high = interval(tables["memx"] - tables[best])[:, 2]
         cells = "".join(f"{means[s][0]:>5.2f}/{means[s][2]:.2f}" for s in SYSTEMS)
-        print(f"{label:34}{len(tables['memx']):>5} {cells}   {best} {low:+.3f}..{high:+.3f}")
+        print(f"{label:40}{len(tables['memx']):>5} {cells}   {best} {low:+.3f}..{high:+.3f}")
 
 
 def merge(results, key):
     """Join results whose key is the same."""
     groups = {}
-    for name, kind, lang, tables in results:
-        group = groups.setdefault(key(name, kind, lang), {s: [] for s in SYSTEMS})
+    for name, kind, lang, half, tables in results:
+        group = groups.setdefault(key(name, kind, lang, half), {s: [] for s in SYSTEMS})
         for system, rows in tables.items():
             group[system].append(rows)
     return [(label, {s: np.concatenate(r) for s, r in group.items()}) for label, group in groups.items()]
+
+
+def print_verdicts(results):
+    """Say for each kind whether the product is not worse than its best single layer, and overall what it beats."""
+    print("\nnot worse than the best single layer (paired 95 % interval of the difference reaches 0)?")
+    print(f"{'kind':22}{'n':>6}  {'Recall@5':34}{'MRR@10':34}")
+    for label, tables in merge(results, lambda _n, kind, _l, _h: kind):
+        cells = "".join(f"{verdict(tables, column, LAYERS, worse):34}" for column, worse in ((0, 1), (2, 1)))
+        print(f"{label:22}{len(tables['memx']):>6}  {cells}")
+    everything = merge(results, lambda _n, _k, _l, _h: "all")[0][1]
+    print("\nbetter overall (interval above 0)?")
+    for rival in (*RIVALS, "max-norm"):
+        cells = "".join(f"{verdict(everything, column, (rival,), 0):34}" for column in (0, 2))
+        print(f"{rival:22}{len(everything['memx']):>6}  {cells}")
+
+
+def verdict(tables, column, rivals, bound):
+    """Return yes or no, the best rival and the interval; `bound` 1: its upper end reaches 0, 0: its lower is above."""
+    best = max(rivals, key=lambda s: tables[s][:, column].mean())
+    low, high = interval(tables["memx"] - tables[best])[:, column]
+    is_met = high >= 0 if bound else low > 0
+    return f"{'yes' if is_met else 'NO':4}{best} {low:+.3f}..{high:+.3f}"
 
 
 def print_overall(tables):
@@ -292,20 +364,33 @@ def decay_table(count, folder, rng):
         print(f"{f'{low}-{high} days':22}{len(asked):>5}{shares}")
 
 
+def print_tables(results):
+    """Print everything that comes from the rankings."""
+    print_table("each set", merge(results, lambda n, k, lang, _h: f"{n} {k} {lang}"))
+    print_table("by kind", merge(results, lambda _n, kind, _l, _h: kind))
+    print_table("by language of the bullets", merge(results, lambda _n, _k, lang, _h: lang[-2:]))
+    known = [r for r in results if r[0] in ("notes", "tldr") and r[1] == "exact"]
+    print_table("known items", merge(known, lambda _n, _k, _l, _h: "notes and tldr in their language"))
+    halves = ("the half that constants were chosen on", "the other half")
+    print_table("halves", sorted(merge(results, lambda _n, _k, _l, half: halves[half]), reverse=True))
+    print_overall(merge(results, lambda _n, _k, _l, _h: "all")[0][1])
+    print("\nThe verdicts, of the other half only:")
+    print_verdicts([r for r in results if r[3] == 1])
+    print("\nand of all queries:")
+    print_verdicts(results)
+
+
 def main():
     """Run everything and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=200, help="at most this many queries a set")
-    count = parser.parse_args().queries
-    rng = random.Random(SEED)
-    with tempfile.TemporaryDirectory() as folder:
-        results = evaluate([*known_items(count, folder, rng), *own_lessons(folder)])
-        print_table("each set", [(f"{n} {k} {lang}", t) for n, k, lang, t in results])
-        print_table("by kind", merge(results, lambda _n, kind, _l: kind))
-        print_table("by language of the bullets", merge(results, lambda _n, _k, lang: lang[-2:]))
-        known = [r for r in results if r[0] != "own" and r[1] == "exact"]
-        print_table("known items", merge(known, lambda _n, _k, _l: "notes and tldr in their language"))
-        print_overall(merge(results, lambda _n, _k, _l: "all")[0][1])
+    parser.add_argument("--cache", help="a folder that keeps the vectors from run to run")
+    chosen = parser.parse_args()
+    count, rng = chosen.queries, random.Random(SEED)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = chosen.cache or temporary
+        sets = (*known_items(count, folder, rng), *own_lessons(folder), *mixed_store(count, folder, rng))
+        print_tables(evaluate(sets))
         decay_table(count, folder, rng)
 
 

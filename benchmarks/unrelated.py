@@ -1,12 +1,13 @@
 """What the answer floor costs and what it keeps silent.
 
-    python benchmarks/unrelated.py [--queries N] [--floors F ...]
+    python benchmarks/unrelated.py [--queries N] [--limits F ...] [--cache FOLDER]
 
-For each floor (the least evidence of a hit: memx.generator.generator): the share of right answers
-among the first five hits that it takes away, per kind of query of
-retrieval.py, and the share of the 100 questions in data/unrelated.txt (25 of
-everyday life in four languages) that are answered with nothing, by a store of
-ten lessons and by the stores of retrieval.py.
+The evidence that a store's best hit needs grows with the store up to a limit
+(memx.generator.evidence). For each limit: the share of right answers among the
+first five hits that are lost by it, per kind of query of retrieval.py, and the
+share of questions that are answered with nothing: the 100 of
+data/unrelated.txt, which choices were made on, and the 60 of
+data/unrelated_held_out.txt, which they were not.
 """
 
 # ruff: noqa: ANN001, ANN201
@@ -17,9 +18,11 @@ import argparse
 import os
 import random
 import tempfile
-from collections import Counter
 
 from retrieval import HERE, SEED, Store, known_items, own_lessons
+
+from memx.config import GeneratorConfig
+from memx.generator import evidence
 
 LESSONS = (
     "Setting the Redis connection pool to 50 is needed for stability under load",
@@ -36,49 +39,81 @@ LESSONS = (
 TOP = 5
 
 
-def read_questions():
-    """Return the unrelated questions."""
-    with open(os.path.join(HERE, "data", "unrelated.txt"), encoding="utf-8") as file:
+def read_questions(name):
+    """Return the unrelated questions of a file."""
+    with open(os.path.join(HERE, "data", name), encoding="utf-8") as file:
         return [line.rstrip("\n").split("\t")[1] for line in file if not line.startswith("#")]
 
 
 def best(store, text):
-    """Return (id, evidence) of the first hits as they are without any floor."""
+    """Return (id, evidence) of the first hits as they are without any floor, and the size of the store."""
     generator = store.generator()
     query = generator.query(text)
     scored = generator.score(query, generator._candidates(query))  # noqa: SLF001
     scored.sort(key=lambda s: (-s.relevance, s.bullet.id))
-    return [(s.bullet.id, generator.evidence(s)) for s in scored[:TOP]]
+    return [(s.bullet.id, generator.evidence(s)) for s in scored[:TOP]], store.index.size
+
+
+def is_silent(hits, size):
+    """Return whether nothing is shown."""
+    needed = evidence.needed_evidence(size, GeneratorConfig().semantic_weight)
+    return max((value for _, value in hits), default=0.0) < needed
+
+
+def ask_everything(options, folder):
+    """Return {(questions, store): answers} of unrelated questions and {kind: (answers, right ids)} of the others."""
+    small = Store([(f"l{i}", t, [], None) for i, t in enumerate(LESSONS)], os.path.join(folder, "small"))
+    sets = [*known_items(options.queries, folder, random.Random(SEED)), *own_lessons(folder)]
+    stores = {"10 lessons": small, "notes": sets[0][3], "notes, pages": sets[-1][3]}
+    unrelated = {
+        (name, label): [best(store, text) for text in read_questions(f"{name}.txt")]
+        for label, store in stores.items()
+        for name in ("unrelated", "unrelated_held_out")
+    }
+    related = {}
+    for _, kind, _, store, queries in sets:
+        related.setdefault(kind, []).extend((*best(store, text), good) for text, good in queries)
+    return unrelated, related
+
+
+def lost(answers):
+    """Return the share of right answers among the first five that are not shown."""
+    rows = [
+        (is_silent(hits, size), max(value for name, value in hits if name in good))
+        for hits, size, good in answers
+        if any(name in good for name, _ in hits)
+    ]
+    return sum(silent or value < evidence.LEAST_EVIDENCE for silent, value in rows) / max(1, len(rows))
 
 
 def main():
-    """Print one line a floor."""
+    """Print one line a limit."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--queries", type=int, default=60, help="at most this many queries a set")
+    parser.add_argument("--queries", type=int, default=100, help="at most this many queries a set")
     parser.add_argument(
-        "--floors", type=float, nargs="*", default=[0.03, 0.05, 0.06, 0.07, 0.08, 0.10, 0.12, 0.2]
+        "--limits",
+        type=float,
+        nargs="*",
+        default=[0.0, 0.05, 0.06, 0.07, 0.08, 0.1],
     )
+    parser.add_argument("--cache", help="a folder that keeps the vectors from run to run")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        small = Store([(f"l{i}", t, [], None) for i, t in enumerate(LESSONS)], os.path.join(folder, "small"))
-        sets = [*known_items(options.queries, folder, random.Random(SEED)), *own_lessons(folder)]
-        stores = {"10 lessons": small, "notes": sets[0][3], "notes and pages": sets[-1][3]}
-        silent = {
-            name: [max((evidence for _, evidence in best(store, q)), default=0.0) for q in read_questions()]
-            for name, store in stores.items()
-        }
-        asked, found = Counter(), {}
-        for _, kind, _, store, queries in sets:
-            for text, good in queries:
-                asked[kind] += 1
-                found.setdefault(kind, []).extend(b for i, b in best(store, text) if i in good)
-    kinds = sorted(asked)
-    print("floor   silent on unrelated: " + ", ".join(stores) + "; right answers lost: " + ", ".join(kinds))
-    for floor in options.floors:
-        quiet = [sum(b < floor for b in scores) / len(scores) for scores in silent.values()]
-        lost = [sum(b < floor for b in found[kind]) / asked[kind] for kind in kinds]
-        cells = "".join(f"{100 * share:8.1f} %" for share in (*quiet, *lost))
-        print(f"{floor:5.2f}{cells}")
+    with tempfile.TemporaryDirectory() as temporary:
+        unrelated, related = ask_everything(options, options.cache or temporary)
+    least, some = evidence.LEAST_EVIDENCE, evidence.SOME_EVIDENCE
+    kinds = sorted(related)
+    print("n: " + ", ".join(f"{kind} {len(related[kind])}" for kind in kinds))
+    print("limit   silent: " + ", ".join(f"{a} on {b}" for a, b in unrelated))
+    print("        lost: " + ", ".join(kinds) + ", all")
+    for limit in options.limits:
+        evidence.MOST_EVIDENCE = limit
+        evidence.LEAST_EVIDENCE, evidence.SOME_EVIDENCE = min(limit, least), min(limit, some)
+        quiet = [
+            sum(is_silent(*answer) for answer in answers) / len(answers) for answers in unrelated.values()
+        ]
+        gone = [lost(related[kind]) for kind in kinds] + [lost([a for kind in kinds for a in related[kind]])]
+        cells = "".join(f"{100 * share:7.1f} %" for share in quiet)
+        print(f"{limit:6.3f}{cells}   lost{''.join(f'{100 * share:7.2f} %' for share in gone)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,12 +16,13 @@ CHANCE_COSINE = 0.1
 CHANCE_SPREAD = 0.07
 """Standard deviation of the cosines between texts that have nothing to do with each other."""
 
-CHANCE_LEFT = 0.3
+CHANCE_LEFT = 0.7
 """How many of a store's bullets may come nearer by chance than what is asked of the best one."""
 
-MOST_EVIDENCE = 0.065
+MOST_EVIDENCE = 0.08
+SOME_EVIDENCE = 0.04
 LEAST_EVIDENCE = 0.03
-"""Limits of the evidence that the best hit needs; every other hit needs the least."""
+"""The evidence that the best hit needs in a big and in a tiny store, and what every other hit needs."""
 
 EVIDENCE_OF_WORDS = 0.05
 """What the best hit needs when there is no semantic score."""
@@ -39,7 +40,7 @@ def semantic_of(cosine: float) -> float:
 def needed_evidence(size: int, semantic_weight: float) -> float:
     """Return the evidence that the best hit of a store with `size` bullets needs."""
     nearest = CHANCE_SPREAD * sqrt(2 * log(max(1.0, size / CHANCE_LEFT)))
-    return min(MOST_EVIDENCE, max(LEAST_EVIDENCE, semantic_weight * semantic_of(nearest)))
+    return min(MOST_EVIDENCE, max(SOME_EVIDENCE, semantic_weight * semantic_of(nearest)))
 
 
 def is_sure(l1: float, l2: float, l3: float) -> bool:

@@ -216,6 +216,35 @@ def test_default_is_five_hits_and_fewer_when_the_budget_ends(shop: Shop) -> None
     assert shop.search("alpha", config=Config(generator=budget)).hits == few.hits
 
 
+CHANGED_KEYS: dict[str, float] = {
+    "keyword_weight": 0.1,
+    "semantic_weight": 0.9,
+    "max_results": 1,
+    "token_budget": 20,
+    "recency_boost": 3.0,
+    "recency_days": 90.0,
+    "scope_boost": 2.0,
+    "cjk_chars_per_token": 0.5,
+    "latin_chars_per_token": 0.5,
+}
+
+
+def test_every_key_of_the_generator_has_its_test() -> None:
+    """A key that nobody tests below may as well not exist."""
+    assert set(CHANGED_KEYS) == set(GeneratorConfig.__annotations__)
+
+
+@pytest.mark.parametrize("key", CHANGED_KEYS)
+def test_changed_key_changes_the_answer(full_shop: Shop, key: str) -> None:
+    """Each key of the generator, changed alone, changes the document."""
+    full_shop.add("redis", "Redis timeouts come from the pool ceiling 汉字汉字")
+    full_shop.add("kafka", "Kafka has a pool of consumers that lag behind their offsets", created=NOW)
+    plain = full_shop.search("redis pool timeouts").document()
+    config = Config(generator=GeneratorConfig(**{key: CHANGED_KEYS[key]}))  # type: ignore[arg-type]
+    assert len(plain["hits"]) == 2
+    assert full_shop.search("redis pool timeouts", config=config).document() != plain
+
+
 @pytest.mark.parametrize("key", ["cjk_chars_per_token", "latin_chars_per_token"])
 def test_token_ratio_changes_the_result(shop: Shop, key: str) -> None:
     """Both ratios of the estimate are used."""

@@ -164,12 +164,33 @@ def test_unrelated_query_finds_nothing(corpus: type[Corpus]) -> None:
     assert corpus(*TEXTS).ids("sourdough bread") == []
 
 
+class Uneven(Constant):
+    """A semantic layer that hardly knows any bullet, and one a little."""
+
+    def score(self, bullet: object) -> float:
+        """Return more for the first bullet."""
+        return 0.3 if bullet.id == "b0" else 0.1  # type: ignore[attr-defined]
+
+
 class Distant(Constant):
     """A semantic layer that sees hardly any relation."""
 
     def score(self, _bullet: object) -> float:
         """Return what unrelated texts score by chance."""
         return 0.05
+
+
+def test_weak_hit_is_shown_beside_one_that_answers_only(corpus: type[Corpus]) -> None:
+    """Where the best one is no better than chance nothing is shown; beside a good one the least is enough."""
+    texts = [f"word{i} other{i}" for i in range(600)]
+    plain = default_engines()
+
+    found = corpus(*texts)
+    for layer, count in ((Uneven(), 5), (Distant(), 0)):
+        engines = Engines(plain.exact, plain.fuzzy, plain.metadata, layer)  # type: ignore[arg-type]
+        generator = found.generator(engines)
+        scored = generator.score(generator.query("sourdough bread"), found.packed[:5])
+        assert len(generator.answers(scored)) == count
 
 
 @pytest.mark.parametrize(

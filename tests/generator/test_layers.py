@@ -99,7 +99,8 @@ def test_single_character_is_found(corpus: type[Corpus]) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["knowledge about Redis", "Redis に関する知識", "conocimiento sobre Redis", "redis"]
+    "query",
+    ["knowledge about Redis", "Redis に関する知識", "conocimiento sobre Redis", "关于 Redis 的知识", "redis"],
 )
 def test_tag_alone_is_found_by_the_metadata_layer(corpus: type[Corpus], query: str) -> None:
     """L3 needs no word of the text, in any language."""
@@ -109,6 +110,13 @@ def test_tag_alone_is_found_by_the_metadata_layer(corpus: type[Corpus], query: s
     )
     assert found.ids(query) == ["b0"]
     assert found.score(query).l3 == 10.0
+
+
+def test_tag_counts_less_among_more_words(corpus: type[Corpus]) -> None:
+    """A name in a question of many words hardly tells one bullet of that tag from another."""
+    found = corpus(Bullet(id="b0", text="Set the ceiling to 50", tags=("git",)), "another")
+    assert found.score("git").l3 == 10.0
+    assert found.score("git bisect remembers regressions").l3 == 2.5
 
 
 def test_metadata_layer_is_a_jaccard_index(corpus: type[Corpus]) -> None:
@@ -129,6 +137,33 @@ def test_anchor_counts_when_a_file_is_given(corpus: type[Corpus], path: str, sco
     found = corpus(Bullet(id="b0", text="x", anchors=("src/cache/pool.py",)))
     generator = found.generator()
     assert generator.score(generator.query("ceiling", path=path), found.packed)[0].l3 == score
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("cafe", "El café está abierto"),
+        ("café", "The cafe is open"),
+        ("configuracion", "La configuración manda"),
+    ],
+)
+def test_word_without_its_accent_is_nearly_exact(corpus: type[Corpus], query: str, text: str) -> None:
+    """Folded equality is worth nine tenths of the word itself, and more than a stem or a slip."""
+    found = corpus(
+        text, text.replace("café", "cafe").replace("configuración", "configuracion"), "cafes cafeteria"
+    )
+    assert 0.6 * 15 < found.score(query, 0).l1 < 15 or query == "café"
+    assert found.score(query, 0).l1 > 7.5
+    assert found.score(query, 2).l1 == 0
+
+
+def test_repeated_word_counts_more_and_a_long_text_less(corpus: type[Corpus]) -> None:
+    """Both word layers know how often a word stands among how many, within their bounds."""
+    once, twice, long = "pool of alpha", "pool alpha pool", "pool alpha " + "filler words " * 100
+    found = corpus(once, twice, long)
+    for layer in ("l1", "l2"):
+        first, second, third = (getattr(found.score("pool missing", i), layer) for i in range(3))
+        assert third < first < second
 
 
 def test_rare_word_counts_more_than_a_common_one(corpus: type[Corpus]) -> None:
