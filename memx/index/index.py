@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from memx.index.building import Built
     from memx.index.freshness import Stat
+    from memx.index.kept import Kept
     from memx.index.lexical import LexicalIndex
     from memx.index.manifest import Entry
     from memx.index.packed import PackedBullet
@@ -41,6 +42,9 @@ OVERLAY_LIMIT = 500
 """More changed files than this are indexed in memory rather than scanned."""
 
 FULL_CHECK_SECONDS = 2.0
+
+FEW = 20
+"""Up to so many changed files are analysed sooner than what is kept of other branches is read or written."""
 
 LOG_LEAST, LOG_SHARE = 50, 20
 """Changes are appended to a log until it holds a twentieth of the store's files (at least so many)."""
@@ -296,6 +300,7 @@ class Index:
                 return False
             if changes.paths:
                 lexical = self._open_lexical(generation)
+                _keep(generation, lexical, changes)
                 lexical.apply(changes.bullets, sorted(changes.paths))
             _save_changes(generation, changes)
             fingerprint = self._embedded(changes.bullets) and head.fingerprint
@@ -410,6 +415,7 @@ class Index:
         bullets: list[PackedBullet] = []
         entries: dict[str, Entry] = dict.fromkeys(gone, (None, None))
         digests = _Digests(tables)
+        kept = _open_kept(tables.generation) if len(suspects) > FEW else None
         for path in suspects:
             misnamed = name_problem(path)
             if misnamed is not None:
@@ -427,6 +433,10 @@ class Index:
             if digests.get(path) == digest:
                 continue
             broken.pop(path, None)
+            packed = kept and self._has_date(data) and kept.get(digest, path, self.store, found[path])
+            if packed:
+                bullets.append(packed)
+                continue
             try:
                 bullets.append(self._pack(path, data, found[path]))
             except FrontMatterError as error:
@@ -447,6 +457,10 @@ class Index:
             stamp=None,
             is_complete=False,
         )
+
+    def _has_date(self, data: bytes) -> bool:
+        """Return whether nobody has to be asked for the date of a file."""
+        return self._created_of is None or b"\ncreated:" in data
 
     def _pack(self, path: str, data: bytes, state: Stat) -> PackedBullet:
         if self._parse is None:
@@ -546,6 +560,24 @@ def _save_changes(generation: str, changes: Changes) -> None:
         if ordered:
             listings[folder], digests[folder] = freshness.make_listing(ordered), hashes
     manifest.save_tables(generation, listings, digests)
+
+
+def _keep(generation: str, lexical: LexicalIndex, changes: Changes) -> None:
+    """Keep the analysed bullets that a large change takes out of the index: a switch of branch comes back."""
+    kept = _open_kept(generation) if len(changes.paths) > FEW else None
+    if kept is not None:
+        digests = _Digests(changes.tables)
+        leaving = lexical.with_paths(sorted(changes.paths))
+        known = ((digests.get(bullet.path), bullet) for bullet in leaving)
+        kept.add((digest, bullet) for digest, bullet in known if digest is not None)
+
+
+def _open_kept(generation: str | None) -> Kept | None:
+    if generation is None:
+        return None
+    from memx.index.kept import Kept
+
+    return Kept(generation)
 
 
 def _checked(head: Head, changes: Changes) -> Head:

@@ -272,10 +272,11 @@ def _write(
     removed_paths: Iterable[str],
     replaces: bool,  # noqa: FBT001
 ) -> None:
-    for path in removed_paths:
+    removed = set(removed_paths)
+    for path in removed:
         writer.delete_documents_by_term("path", path)
     for bullet in added:
-        if replaces:
+        if replaces and bullet.path not in removed:
             writer.delete_documents_by_term("path", bullet.path)
         writer.add_document(_document(bullet, schema))
     writer.commit()

@@ -6,8 +6,9 @@
     cache_dir/gen-3/files        {folder: listing}: read when files are checked
     cache_dir/gen-3/digests      {folder: {name: digest}}: read when a stat differs
     cache_dir/gen-3/log          what changed in these two tables since they were written
+    cache_dir/gen-3/kept         {digest: bullet}: see memx.index.kept
 
-The last four are marshalled values behind checksums. The two tables have one part a folder, and only
+Head, tables and log are marshalled values behind checksums. The two tables have one part a folder, and only
 the parts of folders that changed are taken apart; the log has one entry a refresh, so that a refresh
 of one file does not write two tables of 100,000. A generation is written before its manifest is: after a
 kill the manifest is older than the index, and the same files are merely indexed once more.
@@ -96,7 +97,7 @@ def remove_tree(folder: str) -> None:
 
 def load_head(generation: str) -> Head:
     """Read the head; raises IndexUnavailableError when it is missing, damaged or of another version."""
-    values = _load(os.path.join(generation, "head"))
+    values = load_value(os.path.join(generation, "head"))
     try:
         tantivy, schema, stamp, checked, file_count, scopes, problems, fingerprint, version = values
         broken = tuple(Problem(*problem) for problem in problems)
@@ -111,7 +112,7 @@ def load_head(generation: str) -> Head:
 def save_head(generation: str, head: Head) -> None:
     """Write the head."""
     problems = tuple((p.message, p.path, p.line, p.hint, p.kind) for p in head.problems)
-    _save(
+    save_value(
         os.path.join(generation, "head"),
         (
             head.tantivy,
@@ -135,7 +136,7 @@ class Tables:
 
     def __init__(self, generation: str | None) -> None:
         """Open the tables; nothing is taken apart yet."""
-        self._generation = generation
+        self.generation = generation
         self._files = _Parts(os.path.join(generation, FILES)) if generation else None
         self._digests: _Parts | None = None
         self._logged: dict[str, dict[str, Entry]] = {}
@@ -159,8 +160,8 @@ class Tables:
 
     def digests(self, folder: str) -> dict[str, bytes]:
         """Return {name: digest} of the files in a folder, those that cannot be parsed among them."""
-        if self._digests is None and self._generation:
-            self._digests = _Parts(os.path.join(self._generation, DIGESTS))
+        if self._digests is None and self.generation:
+            self._digests = _Parts(os.path.join(self.generation, DIGESTS))
         part = self._digests.get(folder) if self._digests else None
         return self._with_log(folder, {} if part is None else marshal.loads(part), 1)  # noqa: S302 (our own cache)
 
@@ -297,11 +298,13 @@ def _list(folder: str) -> list[str]:
         return []
 
 
-def _load(path: str) -> Any:
+def load_value(path: str) -> Any:
+    """Return a marshalled value from behind its checksum; raises IndexUnavailableError."""
     return _unframe(_read(path), path)
 
 
-def _save(path: str, value: Any) -> None:
+def save_value(path: str, value: Any) -> None:
+    """Write what `load_value` reads."""
     write_file(path, _frame(value))
 
 
