@@ -7,6 +7,7 @@ import os
 import sys
 
 from memx import __version__
+from memx.entry.bundle import load
 from memx.entry.cli.command import Command, parse, split_shared
 from memx.entry.cli.table import GROUPS, MODULES
 from memx.errors import EXIT_BUG, EXIT_EXPECTED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, MemxError
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 _TAKES_TEXT = frozenset(("search", "add", "compare", "why-not"))
 _SHARED_FLAGS = ("--json", "--quiet", "-q", "-C", "--now")
 
+BUNDLED = ("search", "context")
+"""Commands whose start is worth a bundle of their modules."""
+
 FIRST_COLLECTION = 100_000
 """Objects before the cyclic collector looks for the first time: most commands end before they make so many."""
 
@@ -29,7 +33,14 @@ FIRST_COLLECTION = 100_000
 def run() -> NoReturn:
     """Be the process `memx`: run its command line and end. Only console scripts may call this."""
     gc.set_threshold(FIRST_COLLECTION)
-    _leave(main())
+    command = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1] in BUNDLED else ""
+    has_bundle = not command or load(command)
+    code = main()
+    if not has_bundle and code == EXIT_OK:
+        from memx.entry.bundle_writer import save
+
+        save(command)
+    _leave(code)
 
 
 def _leave(code: int) -> NoReturn:

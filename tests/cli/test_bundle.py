@@ -1,0 +1,125 @@
+"""A bundle of modules changes how long a start takes and nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import memx
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUN = "from memx.entry.cli.main import run; run()"
+ASK = """
+import sys
+import memx.entry.cli.main
+from memx.entry.bundle import load
+print(load("search"))
+import memx.app.recall
+print(memx.app.recall.__spec__ is None, memx.app.recall.recall.__module__, memx.app.recall.__file__)
+print(sorted({"numpy", "re", "typing", "memx.store.codec"} & sys.modules.keys()))
+"""
+
+
+class Copy:
+    """A copy of the package, with byte code of its own, and a store to search."""
+
+    def __init__(self, folder: Path) -> None:
+        """Copy the package, make a store of one bullet, index it and compile all modules."""
+        self.package = folder / "lib" / "memx"
+        source = os.path.dirname(memx.__file__)
+        shutil.copytree(source, self.package, ignore=shutil.ignore_patterns("data", "__pycache__"))
+        os.symlink(os.path.join(source, "data"), self.package / "data")
+        self.work = folder / "work"
+        self.work.mkdir()
+        subprocess.run(["git", "init", "-q", str(self.work)], check=True)
+        (self.work / ".memx" / "bullets" / "general").mkdir(parents=True)
+        (self.work / ".memx" / "bullets" / "general" / "a.md").write_text("Set the redis pool to 50.\n")
+        self.search()
+        self.run("import compileall, memx; compileall.compile_dir(memx.__path__[0], quiet=1)")
+
+    def run(self, script: str, *arguments: str) -> str:
+        """Run a program with this copy and return its output."""
+        environ = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environ |= {"PYTHONPATH": str(self.package.parent), "HOME": str(self.work.parent)}
+        command = [sys.executable, "-c", script, *arguments]
+        done = subprocess.run(command, cwd=self.work, env=environ, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def search(self) -> str:
+        """Run one search."""
+        return self.run(RUN, "search", "--no-recall", "redis pool")
+
+    @property
+    def bundles(self) -> list[Path]:
+        """The bundles that there are."""
+        return sorted((self.package / "__pycache__").glob("*.bundle"))
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    """Return the copy."""
+    return Copy(tmp_path_factory.mktemp("copy"))
+
+
+@pytest.fixture
+def copy(shared: Copy) -> Copy:
+    """Return the copy without a bundle."""
+    for path in shared.bundles:
+        path.unlink()
+    return shared
+
+
+def test_second_search_starts_from_the_bundle(copy: Copy) -> None:
+    """The first ordinary search writes it, the next one finds the same with it, and heavy modules are not in it."""
+    first = copy.search()
+    assert [path.name.partition(".")[0] for path in copy.bundles] == ["search"]
+    assert copy.search() == first
+    assert "redis pool" in first
+    loaded, names, heavy = copy.run(ASK).splitlines()
+    assert loaded == "True"
+    assert names == f"True memx.app.recall {copy.package}/app/recall.py"
+    assert heavy == "[]"
+
+
+def test_changed_source_is_noticed(copy: Copy) -> None:
+    """A bundle holds for the sources that it was made of."""
+    copy.search()
+    path = copy.package / "generator" / "explain.py"
+    path.touch()
+    assert copy.run(ASK).splitlines()[0] == "True"  # not one of the modules of a search
+    path = copy.package / "app" / "recall.py"
+    path.write_text(path.read_text() + "\nprint('changed')\n")
+    assert copy.run(ASK).splitlines()[:2] == ["False", "changed"]
+    assert copy.search().startswith("changed\n")
+    assert copy.run(ASK).splitlines()[0] == "changed"
+
+
+@pytest.mark.parametrize("data", [b"", b"\0" * 99, b"(\x02\x00\x00\x00NN"])
+def test_damaged_bundle_is_passed_over(copy: Copy, data: bytes) -> None:
+    """Then the modules are imported as ever, and a whole one is written."""
+    expected = copy.search()
+    copy.bundles[0].write_bytes(data)
+    assert copy.search() == expected
+    assert copy.bundles[0].stat().st_size > 100_000
+
+
+def test_missing_library_is_left_to_the_module_that_needs_it(copy: Copy) -> None:
+    """Without tantivy a search with a bundle answers as one without: from the files, and says so."""
+    copy.search()
+    without = "import sys; sys.modules['tantivy'] = None; "
+    found = copy.run(without + RUN, "search", "--no-recall", "--json", "redis pool")
+    assert '"index: tantivy cannot be loaded' in found
+    assert "redis pool to 50" in found
+
+
+def test_no_bundle_where_byte_code_is_not_wanted(copy: Copy) -> None:
+    """PYTHONDONTWRITEBYTECODE holds for it, too."""
+    copy.run(f"import sys; sys.dont_write_bytecode = True; {RUN}", "search", "--no-recall", "redis pool")
+    assert copy.bundles == []
