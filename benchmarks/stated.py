@@ -2,11 +2,11 @@
 
     python benchmarks/stated.py [-v] [benchmarks/data/stated.own.jsonl]
 
-benchmarks/data/stated.held_out.jsonl holds invented sentences that nothing is fitted
-to; stated.own.jsonl those that the words were chosen on. Each is given as a commit's subject, as a commit's body under a bare
-subject, as a person's turn and as an agent's. A lesson counts as found when a
-candidate keeps half of its words; a sentence without a lesson is wrong when
-anything is proposed.
+benchmarks/data/stated.held_out.jsonl holds invented sentences, stated.own.jsonl
+those that the words were chosen on. Each is given as a commit's subject, as a
+commit's body under a bare subject, as a person's turn and as an agent's. A
+lesson counts as found when a candidate keeps half of its words; a sentence
+without a lesson is wrong when anything is proposed.
 """
 
 # A program run by hand over JSON; memx itself is typed.

@@ -101,8 +101,11 @@ def bounded_logistic(table, labels, weights, regularisation, names):
     return minimize(loss, np.zeros(table.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B").x
 
 
-def shift(model, threshold, target=0.33):
-    """Move the intercept so that a probability of `threshold` becomes `target`, which scores about 30."""
+def shift(model, threshold, target=0.3):
+    """Move the intercept so that a probability of `threshold` becomes `target`, which scores just below 30.
+
+    Just below, because what a rule sees lifts a text above its probability.
+    """
     move = math.log(target / (1 - target)) - math.log(threshold / (1 - threshold))
     return model | {"intercept": round(model["intercept"] + move, 4)}
 

@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     from memx.reflector.vocabulary import Vocabulary
 
 
+_BEGINNING = 14
+"""Characters in which a plan is announced; a third of it without spaces."""
+_ENDING = 9
+"""Characters at the end in which Japanese announces one."""
+
+
 def is_question(sentence: str, folded: str, words: Vocabulary) -> bool:
     """Tell whether a sentence asks."""
     ending = sentence.rstrip("\"'”»)）」 ")
@@ -25,7 +31,9 @@ def is_plan(folded: str, words: Vocabulary) -> bool:
     at = words.first("planned", folded)
     if at < 0:
         return False
-    return at < 14 if words.spaced else not words.has("firm", folded)  # noqa: PLR2004
+    if words.spaced:
+        return at < _BEGINNING
+    return at < _BEGINNING // 3 or words.has("planned", folded[-_ENDING:]) or not words.has("firm", folded)
 
 
 def is_request(folded: str, words: Vocabulary) -> bool:
@@ -43,4 +51,5 @@ def is_reason(folded: str, words: Vocabulary) -> bool:
 
 def is_denied(counts: Mapping[str, int]) -> bool:
     """Tell whether a sentence says that something did not happen and that nothing is needed."""
-    return bool(counts.get("needless")) and bool(counts.get("negated"))
+    # What is needless is negated too: only a further negation denies the whole sentence.
+    return 0 < counts.get("needless", 0) < counts.get("negated", 0)

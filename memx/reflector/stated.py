@@ -7,6 +7,8 @@ So a paraphrase counts as the sentence does, in every language with a lexicon.
 
 from __future__ import annotations
 
+import re
+
 from memx.reflector.guards import is_plan, is_question, is_request
 from memx.reflector.language import weight_of
 from memx.reflector.pattern import pattern
@@ -40,6 +42,9 @@ _STRONG_CLAUSES = pattern(r"\w[)`\"'”»」]*\s?[:;.—–]\s+[\w`\"'«“]|[�
 _BECAUSE = pattern(r":\s|\s[—–]\s|[：；;]|[，。、]")
 _FOREIGN = pattern(r"[A-Za-z]{2,}|\d")
 _NAME = pattern(r"\b[A-Z][A-Za-z]*[A-Z0-9]\w*|(?<=[a-z,;] )[A-Z][a-z]+\b")
+_PREFIX = pattern(r"^\s*[\w()/,.*\[\]-]{1,30}:\s+")
+"""`fix:`, `core/io:`: what a title is about is no clause."""
+_SO = pattern(r"[,;]\s+so\s+(?!far\b|much\b|many\b|long\b|on\b|called\b)", re.IGNORECASE)
 _STATUS = pattern(r"(?<![\d.])[45]\d\d(?![\d.])|(?<![A-Za-z])E[A-Z]{4,}(?![a-z])")
 _FULL, _STRONG, _FAIR = 1.0, 0.9, 0.8
 _PLAIN = 0.9
@@ -55,12 +60,15 @@ def stated_support(sentences: Sequence[Sentence], language: str) -> float:
 
 def sentence_support(sentence: Sentence, folded: str, counts: Mapping[str, int], words: Vocabulary) -> float:
     """Return `stated_support` of one sentence whose cues are counted already."""
-    if not ("reason" in counts or "failure" in counts or "hazard" in counts or "diagnosis" in counts):
+    if _TELLING.isdisjoint(counts) and not _SO.search(sentence.masked):
         return 0.0
     support = _support((sentence,), sentence.masked, counts, words)
     if not support or weight_of(sentence.masked.strip()) < _SHORTEST:
         return 0.0
     return 0.0 if _is_unreal((sentence,), folded, words) else support
+
+
+_TELLING = frozenset(("reason", "failure", "hazard", "diagnosis"))
 
 
 def _support(
@@ -69,7 +77,8 @@ def _support(
     strength = _strength(counts, masked, words)
     if not strength or is_concrete(sentences, words):
         return strength
-    if "chatter" in counts or not ("reason" in counts or _STRONG_CLAUSES.search(masked)):
+    reasoned = "reason" in counts or bool(_SO.search(masked))
+    if not reasoned and ("chatter" in counts or not _STRONG_CLAUSES.search(masked)):
         return 0.0
     return strength * _PLAIN
 
@@ -90,13 +99,15 @@ def retried_support(sentences: Sequence[Sentence], language: str) -> float:
     if not ("futile" in counts and "finally" in counts) or not _is_earnest(sentences, masked, words):
         return 0.0
     folded = fold(masked)
-    return _STRONG if words.first("futile", folded) < words.first("finally", folded) else 0.0
+    at = words.first("futile", folded)
+    return _STRONG if words.has("finally", folded[at + 1 :]) else 0.0
 
 
 def reasoned_support(sentences: Sequence[Sentence], language: str) -> float:
     """Return how far a rule that somebody lays down goes on to what follows from it, 0 to 1."""
-    masked, counts, words = _read(sentences, language)
-    if not counts or not _CLAUSES.search(masked) or weight_of(masked) < _REASONED:
+    masked = " ".join([sentence.masked for sentence in sentences])
+    counts, words = cue_counts(language, masked), vocabulary(language)
+    if not _CLAUSES.search(masked) or weight_of(masked) < _REASONED:
         return 0.0
     if not _is_earnest(sentences, masked, words):
         return 0.0
@@ -118,9 +129,11 @@ def may_state(text: str, words: Vocabulary) -> bool:
     """Tell cheaply whether a short text may state a lesson."""
     folded = fold(text)
     words.tally(folded)  # the groups that are not in it need no search then
-    if words.has("reason", folded) or words.has("finally", folded):
+    if words.has("reason", folded) or words.has("finally", folded) or _SO.search(text):
         return True
-    return bool(_CLAUSES.search(text)) and (words.has("directive", folded) or words.has("failure", folded))
+    if _CLAUSES.search(text):
+        return words.has("directive", folded) or words.has("failure", folded)
+    return words.first("directive", folded) == 0 and words.has("hazard", folded)
 
 
 def is_concrete(sentences: Sequence[Sentence], words: Vocabulary) -> bool:
@@ -167,11 +180,11 @@ def _strength(counts: Mapping[str, int], masked: str, words: Vocabulary) -> floa
     trouble = _is_trouble(counts, masked) or "diagnosis" in counts
     directive = "directive" in counts
     remedy = any(name in counts for name in ("remedy", "decision", "success", "measure"))
-    if "reason" in counts:
+    if "reason" in counts or _SO.search(masked):
         return _reasoned(counts, trouble=trouble, directive=directive, remedy=remedy)
     if directive and trouble:
         at = words.first("directive", fold(masked))
-        if _CLAUSES.search(masked) and (not words.spaced or at < _EARLY):
+        if _CLAUSES.search(_PREFIX.sub("", masked)) and (not words.spaced or at < _EARLY):
             return _FAIR
         return _FAIR if at == 0 and "hazard" in counts else 0.0
     return _FAIR if trouble and _is_explained(masked, words) else 0.0
@@ -199,9 +212,13 @@ def _is_explained(masked: str, words: Vocabulary) -> bool:
     )
 
 
+def _reported_room(words: Vocabulary) -> int:
+    return _REPORTED if words.spaced else _REPORTED // 3
+
+
 def _is_unreal(sentences: Sequence[Sentence], folded: str, words: Vocabulary) -> bool:
     """Tell whether it is denied, asked, only meant to be done, or somebody else's saying."""
-    if words.has("unreal", folded) or 0 <= words.first("reported", folded) < _REPORTED:
+    if words.has("unreal", folded) or 0 <= words.first("reported", folded) < _reported_room(words):
         return True
     for sentence in sentences:
         own = folded if len(sentences) == 1 else fold(sentence.masked)

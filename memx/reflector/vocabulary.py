@@ -29,8 +29,8 @@ PLACEHOLDERS = {
     "%TOOL%": r"(?:the |el |la )?(?!(?:the|a|an|it|this|that|these|them|our|my|its|some|any|new|all|esto"
     r"|un|una|el|la|los|las|para|to|in|for|with)\b)"
     r"[@A-Za-z][A-Za-z0-9_@./+#-]*[A-Za-z0-9+#]",
-    "%ERROR%": r"(?:[A-Za-z.]*(?:Error|Exception|Panic|Fault|Warning)(?![a-z])|errors?|err:|(?-i:E[A-Z]{4,})"
-    r"|fail(?:s|ed|ure|ures|ing)?(?![a-z])|crash(?:es|ed)?|panic(?:s|ked)?|exceptions?|fallos?"
+    "%ERROR%": r"(?:[A-Za-z.]*(?:Error|Exception|Panic|Fault|Warning)(?![a-z])|errors?|err:"
+    r"|(?-i:(?<![A-Za-z])E[A-Z]{4,})|fail(?:s|ed|ure|ures|ing)?(?![a-z])|crash(?:es|ed)?|panic(?:s|ked)?|exceptions?|fallos?"
     r"|fallaba|excepción|traceback|segfault)",
 }
 
