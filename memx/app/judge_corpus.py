@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from memx.errors import EXIT_OK, MemxError, TranscriptError
+from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,31 +19,51 @@ LINE_LIMIT_BYTES = 64 << 20
 
 
 def distil_lines(project: Project, path: str) -> int:
-    """Read `{"id","kind","format","text"}` a line and answer `{"id","candidates"}`, in input order."""
+    """Read `{"id","kind","format","text"}` a line and answer `{"id","candidates"}`, in input order.
+
+    Returns the exit code: 1 when a line could not be answered. Such a line gets
+    an `error` with its place, and the others go on.
+    """
     return _answer_lines(path, lambda item: _distil_item(project, item))
 
 
 def compare_lines(project: Project, path: str) -> int:
-    """Read `{"a","b"}` a line and answer one verdict a line, in input order; `id` is echoed."""
+    """Read `{"a","b"}` a line and answer one verdict a line, in input order; `id` is echoed, errors as above."""
     return _answer_lines(path, lambda item: _compare_item(project, item))
 
 
 def _answer_lines(path: str, answer: Callable[[dict[str, object]], dict[str, object]]) -> int:
-    for number, line in enumerate(_read_lines(path), 1):
+    code = EXIT_OK
+    for number, line in _read_lines(path):
+        item: object = None
         try:
             item = json.loads(line)
             if not isinstance(item, dict):
-                raise TypeError  # noqa: TRY301 (every shape that is no object is one case)
+                raise MemxError("not a JSON object")  # noqa: TRY301 (answered like every other error)
             result = answer(item)
-        except (ValueError, TypeError, RecursionError) as error:
-            result = {"error": {"message": f"not a JSON object: {error}"[:200], "path": path, "line": number}}
+        except (ValueError, RecursionError) as error:
+            result = _error(None, f"not a JSON object: {error}"[:200], path, number)
         except MemxError as error:
-            result = {"id": item.get("id"), "error": {"message": str(error), "path": path, "line": number}}
+            result = _error(item, error.message, path, number)
+        code = EXIT_EXPECTED if "error" in result else code
         sys.stdout.write(json.dumps(result, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n")
-    return EXIT_OK
+    return code
 
 
-def _read_lines(path: str) -> Iterator[bytes]:
+def _error(item: object, message: str, path: str, number: int) -> dict[str, object]:
+    known = {"id": item.get("id")} if isinstance(item, dict) else {}
+    return {**known, "error": {"message": message, "path": path, "line": number}}
+
+
+def _text_of(item: dict[str, object], key: str) -> str:
+    value = item.get(key)
+    if not isinstance(value, str):
+        raise MemxError(f"no {key}" if value is None else f"{key} is not a text")
+    return value
+
+
+def _read_lines(path: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank, with their numbers in the file."""
     if path == "-":
         yield from _lines_of(sys.stdin.buffer)
         return
@@ -54,10 +74,12 @@ def _read_lines(path: str) -> Iterator[bytes]:
         raise MemxError(f"cannot read the lines ({error.strerror})", path=path) from error
 
 
-def _lines_of(stream: IO[bytes]) -> Iterator[bytes]:
+def _lines_of(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    number = 0
     while line := stream.readline(LINE_LIMIT_BYTES):
+        number += 1
         if line.strip():
-            yield line
+            yield number, line
 
 
 def _distil_item(project: Project, item: dict[str, object]) -> dict[str, object]:
@@ -75,17 +97,18 @@ def _reflect(project: Project, item: dict[str, object]) -> Reflection:
     from memx.reflector import Reflection
     from memx.transcripts import parse_text
 
-    text = str(item.get("text", ""))
-    if item.get("kind", "commit") == "commit":
+    text = _text_of(item, "text")
+    kind = item.get("kind", "commit")
+    if kind == "commit":
         return project.reflector.commit(Commit(sha="", message=text))
-    try:
-        session = parse_text(text, str(item.get("format") or "") or None)
-        parts = [
-            project.reflector.session(events, source=f"session {session.format}")
-            for events in session.batches()
-        ]
-    except TranscriptError:
+    if kind != "session":
+        raise MemxError(f"there is no kind {str(kind)[:40]!r}: commit or session")
+    if not text.strip():
         return Reflection()
+    session = parse_text(text, str(item.get("format") or "") or None)
+    parts = [
+        project.reflector.session(events, source=f"session {session.format}") for events in session.batches()
+    ]
     found = {candidate.id: candidate for part in reversed(parts) for candidate in part.candidates}
     return Reflection(tuple(found.values()), tuple(r for part in parts for r in part.rejected))
 
@@ -93,7 +116,7 @@ def _reflect(project: Project, item: dict[str, object]) -> Reflection:
 def _compare_item(project: Project, item: dict[str, object]) -> dict[str, object]:
     from memx.app.curate import compare_texts
 
-    verdict = compare_texts(project, [(str(item.get("a", "")), str(item.get("b", "")))])[0]
+    verdict = compare_texts(project, [(_text_of(item, "a"), _text_of(item, "b"))])[0]
     return {
         "id": item.get("id"),
         "similarity": verdict.similarity,
