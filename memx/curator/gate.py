@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 OPPOSING = frozenset({"value", "negation", "opposite", "direction"})
 """Kinds of veto that speak of a contradiction; the others speak of two different subjects."""
+SUBJECTS = frozenset({"environment", "system", "identifier", "path", "flag", "commit", "number", "version"})
+"""Kinds of veto that name two different things: what only looks alike then is no possible duplicate."""
 _KIND_NAMES = {
     "ident": "identifier",
     "path": "path",
@@ -86,7 +88,7 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
 
 def _names_apart(comparison: Comparison) -> list[tuple[Unit, Unit]]:
     """Return the first names that each text has and the other lacks; across languages a name may be translated."""
-    if comparison.a.lang != comparison.b.lang:
+    if comparison.hard or comparison.a.lang != comparison.b.lang:
         return []
     sides = [
         next((unit for unit in left if unit.kind in _NAMES), None)

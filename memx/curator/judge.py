@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memx.curator.contradiction import contradict
 from memx.curator.features import compare
-from memx.curator.gate import OPPOSING, evidence
+from memx.curator.gate import OPPOSING, SUBJECTS, evidence
 from memx.curator.similarity import likelihood, says_the_same
 from memx.curator.tokens import analyse
 from memx.record import record
@@ -70,6 +70,8 @@ def judge_comparison(
     if found.is_contradiction:
         reason = f"contradiction: {found.reason}; {ADVICE}"
         return Verdict(score, cosine, CONFLICT, True, reasons, reason)  # noqa: FBT003 (a field)
+    if action == CONFLICT and vetoes and all(veto.kind in SUBJECTS for veto in vetoes):
+        return Verdict(score, cosine, INDEPENDENT, False, reasons, f"another subject: {reasons[0]}")  # noqa: FBT003 (a field)
     if action == MERGE and vetoes:
         opposed = any(veto.kind in OPPOSING for veto in vetoes)
         return Verdict(

@@ -314,15 +314,21 @@ def _phases(text: str, lang: str) -> list[tuple[int, int, int]]:
     """Return (start, end, side) of what each sentence of a folded text tells to come earlier (-1) and later (1)."""
     found: list[tuple[int, int, int]] = []
     at = 0
-    for stop in [*(m.end() for m in _SENTENCE.finditer(text)), len(text)]:
+    for end in [*(m.end() for m in _SENTENCE.finditer(text)), len(text)]:
+        reason = _WHY.search(text, at, end)
+        stop = reason.start() if reason else end
         for pattern in _ORDERS[lang]:
             match = pattern.match(text[at:stop]) if pattern.pattern[0] == "^" else pattern.search(text[at:stop])
             if match:
                 found += [(at + match.start("early"), at + match.end("early"), -1)]
                 found += [(at + match.start("late"), at + match.end("late"), 1)]
                 break
-        at = stop
+        at = end
     return found
+
+
+_WHY = re.compile(r",?\s(?:because|since|so that|so|or|otherwise|or else|porque|ya que|pues|o)\s")
+"""Where a sentence turns from what to do to why: the steps that follow are not advice."""
 
 
 def _roles(text: str) -> dict[int, int]:
