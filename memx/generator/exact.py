@@ -31,7 +31,7 @@ class ExactMatcher:
             return EXACT_MAX
         total = query.weight
         found = sum(w.weight * _credit(w.term, bullet) for w in query.terms)
-        words = found / total if total else 0.0
+        words = min(1.0, found / total) if total else 0.0
         return EXACT_MAX * ((1 - PHRASE_SHARE) * words + PHRASE_SHARE * _adjacent(query, bullet))
 
 

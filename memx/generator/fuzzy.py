@@ -42,9 +42,8 @@ class FuzzyMatcher:
         if not total:
             return 0.0
         found = sum(w.weight * self._credit(w.term, bullet, spell=w.may_be_misspelt) for w in query.terms)
-        return FUZZY_MAX * (
-            found / total
-        )  # divided first: a full match is the bound itself, not one rounding above
+        # Divided first: a full match is the bound itself, not one rounding above.
+        return FUZZY_MAX * min(1.0, found / total)
 
     def _credit(self, term: Term, bullet: PackedBullet, *, spell: bool) -> float:
         count = bullet.exact.count(f" {term.exact} ")

@@ -21,6 +21,9 @@ STOPWORD_WEIGHT = 0.1
 CJK_WEIGHT = 0.5
 """A word of n characters makes n - 1 pairs, so one pair is less than a word."""
 
+WITHIN_WORDS = 0.65
+"""Share of the weight of a query's CJK pairs that a bullet in other words can hold: the rest straddle two words."""
+
 HIRAGANA_WEIGHT = 0.15
 """A pair of hiragana is mostly grammar."""
 
@@ -48,8 +51,9 @@ class Query:
 
     `exact` is the query's own exact view (its terms in order between blanks);
     `names` are canonical names that the query may mention, `telling` is the
-    number of its words that say something; `path` is the file that anchors are
-    compared with, empty when none was given.
+    number of its words that say something, `weight` what its terms weigh
+    together; `path` is the file that anchors are compared with, empty when none
+    was given.
     """
 
     text: str
@@ -57,12 +61,8 @@ class Query:
     terms: tuple[WeightedTerm, ...]
     names: tuple[str, ...] = ()
     telling: int = 0
+    weight: float = 0.0
     path: str = ""
-
-    @property
-    def weight(self) -> float:
-        """The sum of all weights."""
-        return sum(weighted.weight for weighted in self.terms)
 
 
 def inverse_frequency(count: int, size: int) -> float:
@@ -77,7 +77,13 @@ def make_query(
     terms = tuple(_with_synonyms(term, analyser) for term in analyser.terms(text))
     exact, _, _ = analyser.views(text)
     weighted = tuple(_weigh(term, count, size) for term in terms)
-    return Query(text, exact, weighted, _names(text, weighted, count), _telling(weighted), path)
+    names = _names(text, weighted, count)
+    return Query(text, exact, weighted, names, _telling(weighted), _attainable(weighted), path)
+
+
+def _attainable(terms: tuple[WeightedTerm, ...]) -> float:
+    """Return the sum of all weights, that of CJK pairs by the share which lies within words."""
+    return sum(t.weight * (WITHIN_WORDS if t.term.kind == CJK else 1.0) for t in terms)
 
 
 def _weigh(term: Term, count: Callable[[str, str], int], size: int) -> WeightedTerm:
