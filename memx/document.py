@@ -67,6 +67,10 @@ BLOCK_LIMIT_CHARS = 64 * 1024
 
 _RANKS = {key: rank for rank, key in enumerate(FIELD_KINDS)}
 _PLAIN_MARKS = frozenset("/_.(+$")
+_REPEATED = frozenset(("section", "type", "score", "scope", "recall_count", "lang", "author"))
+_MET_LINES_LIMIT = 10_000
+_met_lines: dict[str, tuple[str, str]] = {}
+"""Lines of these keys that were read before, with what they say: thousands of bullets share a few of them."""
 _MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 
 
@@ -133,6 +137,11 @@ def _read_lines(lines: list[str]) -> dict[str, str | list[str]] | None:  # noqa:
     fields: dict[str, str | list[str]] = {}
     items: list[str] | None = None
     for line in lines:
+        known = _met_lines.get(line)
+        if known is not None and items != [] and known[0] not in fields:
+            items = None
+            fields[known[0]] = known[1]
+            continue
         key = ""
         if line[:4] == "  - ":
             if items is None:
@@ -165,6 +174,8 @@ def _read_lines(lines: list[str]) -> dict[str, str | list[str]] | None:  # noqa:
             value = quoted
         if items is None:
             fields[key] = value
+            if key in _REPEATED and len(_met_lines) < _MET_LINES_LIMIT:
+                _met_lines[line] = (key, value)
         else:
             items.append(value)
     return None if items == [] else fields

@@ -268,3 +268,14 @@ def test_edit_of_a_list_in_another_style_rewrites_it() -> None:
     )
     assert document.with_field("score", 2).to_bytes() == b"---\ntags:\n- b\n- a\nscore: 2 # one#two\n---\nx\n"
     assert document.with_field("a key", "v").get("a key") is not None
+
+
+def test_line_that_was_met_before_is_read_the_same() -> None:
+    """What is remembered of lines that many bullets share forgives no mistake around them."""
+    good = "---\nid: x\nsection: tools\nscore: 50\n---\nText.\n"
+    for _ in range(2):
+        assert read_strict(good) == ({"id": "x", "section": "tools", "score": "50"}, len(good) - 6)
+    assert read_strict("---\nsection: tools\nsection: tools\n---\nText.\n") is None
+    assert read_strict("---\ntags:\nsection: tools\n---\nText.\n") is None
+    listed = read_strict("---\ntags:\n  - a\nsection: tools\n  - b\n---\nText.\n")
+    assert listed is None
