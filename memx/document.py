@@ -71,7 +71,9 @@ _REPEATED = frozenset(("section", "type", "score", "scope", "recall_count", "lan
 _MET_LINES_LIMIT = 10_000
 _met_lines: dict[str, tuple[str, str]] = {}
 """Lines of these keys that were read before, with what they say: thousands of bullets share a few of them."""
-_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
+_MARKER_SIGNS = ("<", "|", "=", ">")
+MARKER_SIZE = 7
+"""The length of git's conflict markers, if no attribute says otherwise."""
 
 
 @record
@@ -329,18 +331,29 @@ def format_field(key: str, value: Value) -> list[str]:
     return [f"{name}:", *(f"  - {format_scalar(item)}" for item in items)] if items else []
 
 
+def marker_size(line: str, sign: str) -> int:
+    """Return the length of git's conflict marker of this sign that a line is, 0 when it is none.
+
+    Seven, or more where git merged what was in conflict itself: a base of two bases, a file renamed twice.
+    """
+    size = len(line) - len(line.lstrip(sign))
+    return size if size >= MARKER_SIZE and line[size : size + 1] in ("", " ", "\r", "\n") else 0
+
+
 def find_conflict_marker(text: str) -> int | None:
     """Return the line, from 1, at which git's conflict markers begin, if all of a conflict is there."""
     if "<<<<<<<" not in text:
         return None
-    start = middle = 0
+    opened: list[tuple[int, int]] = []
+    divided: set[int] = set()
     for number, line in enumerate(text.split("\n"), 1):
-        if line[:7] == "<<<<<<<" and line[7:8] in ("", " ", "\r"):
-            start, middle = number, 0
-        elif start and line.rstrip("\r") == "=======":
-            middle = number
-        elif middle and line[:7] == ">>>>>>>" and line[7:8] in ("", " ", "\r"):
-            return start
+        if size := marker_size(line, "<"):
+            opened.append((number, size))
+            divided.discard(size)
+        elif opened and (size := marker_size(line, "=")) and size == len(line.rstrip("\r")):
+            divided.add(size)
+        elif opened and (size := marker_size(line, ">")) in divided and size in (s for _, s in opened):
+            return opened[0][0]
     return None
 
 
@@ -367,7 +380,7 @@ def _check_block(block: str, path: str | None) -> None:
         message = f"the front matter is longer than {BLOCK_LIMIT_CHARS} characters"
         raise FrontMatterError(message, path=path, line=1)
     for number, line in enumerate(block.split("\n"), 2):
-        if line[:7] in _MARKERS and line[7:8] in ("", " ", "\r"):
+        if line[:1] in _MARKER_SIGNS and marker_size(line, line[0]):
             raise ConflictMarkerError("the front matter holds a conflict marker", path=path, line=number)
         content = line.removesuffix("\r")
         if not content.isprintable() and not is_readable(content, "\t"):

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memx.document import Document, decode_text, format_field, read_strict
+from memx.document import Document, decode_text, find_conflict_marker, format_field, read_strict
 from memx.errors import ConflictMarkerError, FrontMatterError
 from memx.scalar import format_scalar
 from memx.store.yaml_reader import read_general
@@ -145,6 +145,33 @@ def test_broken_file_error_names_the_line(data: bytes, line: int | None) -> None
     with pytest.raises(FrontMatterError) as caught:
         Document.parse(data, "x.md")
     assert (caught.value.path, caught.value.line) == ("x.md", line)
+
+
+@pytest.mark.parametrize("size", [7, 8, 9])
+@pytest.mark.parametrize("place", ["block", "body"])
+def test_conflict_within_a_conflict_is_a_conflict(size: int, place: str) -> None:
+    """Git lengthens the markers of what it merged from conflicts: a file that both sides moved, a base of bases."""
+    conflict = f"{'<' * size} HEAD:a.md\nx\n{'=' * size}\ny\n{'>' * size} topic:b.md\n"
+    text = f"---\nid: a\n{conflict}---\nText\n" if place == "block" else f"---\nid: a\n---\n{conflict}"
+    with pytest.raises(ConflictMarkerError) as caught:
+        Document.parse(text.encode())
+    assert caught.value.line == (3 if place == "block" else 4)
+    nested = f"{'<' * 6}< o\n{conflict}{'=' * 7}\nz\n{'>' * 7} t\n"
+    assert find_conflict_marker(nested) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Title\n========\n",
+        "<<<<<<<< o\na\n=======\nb\n>>>>>>>> t\n",
+        "<<<<<<<<<\n> quote\n",
+        ">>>>>>>> deep quote\n",
+    ],
+)
+def test_parts_of_other_lengths_make_no_conflict(text: str) -> None:
+    """Headings, quotes and arrows stay text; markers belong together by their length."""
+    assert find_conflict_marker(text) is None
 
 
 def test_conflict_markers_have_their_own_error() -> None:

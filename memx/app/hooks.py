@@ -68,8 +68,12 @@ def _check_staged(project: Project, file: StagedFile, content: bytes) -> bool:
 
 def find_conflict_marker(content: bytes) -> int:
     """Return the number of the first line that git's merge left behind, 0 when there is none."""
-    for number, line in enumerate(content.split(b"\n"), 1):
-        if line.startswith((b"<<<<<<< ", b">>>>>>> ", b"||||||| ")):
+    if not any(sign * 7 in content for sign in (b"<", b">", b"|")):
+        return 0
+    from memx.document import marker_size
+
+    for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
+        if any(marker_size(line, sign) and " " in line for sign in "<>|"):
             return number
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from memx.app.curate import unmark
+from memx.document import marker_size
 from memx.errors import FrontMatterError, GitError, MemxError, StoreError, UsageError
 from memx.record import record
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from memx.model import Problem, StoredBullet
 
 BOTH, MERGE = "both", "merge"
-_OURS, _BASE, _SPLIT, _THEIRS = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
+_OURS, _BASE, _SPLIT, _THEIRS = "<", "|", "=", ">"
 
 
 @record
@@ -153,14 +154,16 @@ def _mend_file(project: Project, path: str) -> bool:
 def split_sides(text: str) -> tuple[bytes, bytes, bytes] | None:
     """Return (base, ours, theirs) of a file with git's markers, None when it has none or they do not pair up.
 
-    Without the base between `|||||||` and `=======` the base is what both sides share.
+    Without the base between `|||||||` and `=======` the base is what both sides share. Markers of another length
+    than the first one's are lines of a side: a conflict within.
     """
     sides: dict[str, list[str]] = {_BASE: [], _OURS: [], _THEIRS: []}
-    place, count = "", 0
+    place, count, length = "", 0, 0
     for line in text.splitlines(keepends=True):
-        mark = line[:7] if line[7:8] in ("", " ", "\n", "\r") else ""
+        size = marker_size(line, line[0])
+        mark = line[0] if size and size == (length or size) else ""
         if mark == _OURS and not place:
-            place, count = _OURS, count + 1
+            place, count, length = _OURS, count + 1, size
         elif mark == _BASE and place == _OURS:
             place = _BASE
         elif mark == _SPLIT and place in (_OURS, _BASE):

@@ -312,7 +312,7 @@ def test_contradiction_is_flagged_on_both_sides_with_advice(bench: Bench, few: s
     """In each language both are written and marked, and the advice names what to do."""
     first = add(bench.at(NOW), Draft(text=few))
     second = add(bench.at(NOW), Draft(text=many))
-    conflicts, _, _ = find_conflicts(bench.at(NOW))
+    conflicts = find_conflicts(bench.at(NOW)).conflicts
     assert {conflicts[0].a.bullet.id, conflicts[0].b.bullet.id} == {first.id, second.id}
     assert conflicts[0].is_contradiction
     assert "delete the outdated" in conflicts[0].recommendation
@@ -325,15 +325,32 @@ def test_conflicts_are_found_unmarked_and_only_on_request(bench: Bench) -> None:
     bench.write(FEW)
     bench.write(MANY)
     assert list_conflicts(bench.at(NOW))[0] == []
-    (found,) = find_conflicts(bench.at(NOW), everywhere=True)[0]
+    (found,) = find_conflicts(bench.at(NOW), everywhere=True).conflicts
     assert (found.is_contradiction, found.is_marked) == (True, False)
+
+
+def test_only_proven_contradictions_are_shown_and_the_rest_counted(bench: Bench) -> None:
+    """Pairs that may be one lesson, and pairs alike without a fact against each other, are named on request."""
+    for text in (
+        "The importer_token_04530 port is 8030.",
+        "The importer_token_04530 port is 9030.",
+        "Blank pages in Safari came from a missing polyfill.",
+        "Blank pages in Safari came from a blocked third-party cookie.",
+    ):
+        bench.write(text)
+    found = find_conflicts(bench.at(NOW), everywhere=True)
+    assert ["port is" in conflict.a.bullet.text for conflict in found.conflicts] == [True]
+    assert found.conflicts[0].proof > 0
+    every = find_conflicts(bench.at(NOW), everywhere=True, possible=True)
+    assert (every.alike, every.duplicates) == (0, 0)
+    assert len(every.conflicts) == 1 + found.alike + found.duplicates
 
 
 def test_newer_and_better_proven_are_named(bench: Bench) -> None:
     """The advice weighs recalls and age."""
     old = bench.write(FEW, created=NOW - 90 * DAY, updated=NOW - 90 * DAY, recall_count=12)
     new = bench.write(MANY, created=NOW, updated=NOW)
-    (found,) = find_conflicts(bench.at(NOW))[0]
+    (found,) = find_conflicts(bench.at(NOW)).conflicts
     assert (found.advice.newer, found.advice.better_proven) == (new.bullet.id, old.bullet.id)
 
 
@@ -359,7 +376,7 @@ def test_keeping_one_supersedes_the_other(bench: Bench, keep: str) -> None:
     assert all(stored.bullet.conflicts_with == () for stored in bench.live())
     assert _found(bench, "redis connection pool") == {second: False}
     assert set(_found(bench, "redis connection pool", archived=True)) == {first, second}
-    assert find_conflicts(bench.at(NOW))[0] == []
+    assert find_conflicts(bench.at(NOW)).conflicts == ()
     assert plan(bench.at(NOW)).conflicts == 0
 
 
@@ -368,7 +385,7 @@ def test_keeping_both_is_remembered(bench: Bench) -> None:
     first, second = _flagged(bench)
     resolve(bench.at(NOW), first, second, "both")
     assert _found(bench, "redis connection pool") == {first: False, second: False}
-    assert find_conflicts(bench.at(NOW), everywhere=True)[0] == []
+    assert find_conflicts(bench.at(NOW), everywhere=True).conflicts == ()
 
 
 def test_keep_of_a_stranger_is_a_usage_error(bench: Bench) -> None:
@@ -470,3 +487,5 @@ def test_split_sides_reads_both_styles_of_markers() -> None:
     assert split_sides(based) == (b"x\n", b"b\n", b"c\n")
     assert split_sides("a\n") is None
     assert split_sides("<<<<<<< o\nb\n=======\n") is None
+    longer = "a\n<<<<<<<< o\nb\n========\nc\n>>>>>>>> t\nd\n"
+    assert split_sides(longer) == (b"a\nd\n", b"a\nb\nd\n", b"a\nc\nd\n")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from memx.app.add import Draft, complete
 from memx.app.project import Project
+from memx.app.resolve import split_sides
+from memx.document import marker_size
 from memx.merge import merge_bullets
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from memx.model import StoredBullet
 
 TOKEN = re.compile(r"tok\d+x")
-MARKERS = ("<<<<<<< ", ">>>>>>> ", "||||||| ")
 Counters = dict[str, int]
 
 
@@ -206,14 +207,15 @@ class Clone:
     def keep_both(self, path: str, sides: dict[int, str]) -> None:
         """Write what a patient person would: both texts, the fields merged; of a removed file what was changed."""
         if 2 in sides and 3 in sides:
-            base, ours, theirs = (sides.get(stage, "").encode() for stage in (1, 2, 3))
-            merged = merge_bullets(base, ours, theirs).data.decode()
+            parts = tuple(sides.get(stage, "").encode() for stage in (1, 2, 3))
         elif 2 in sides or 3 in sides:
-            merged = sides.get(2, sides.get(3, ""))
+            # A file that both sides moved has git's own merge in it, markers and all.
+            text = sides.get(2, sides.get(3, ""))
+            parts = split_sides(text) or (text.encode(),) * 3
         else:
             return
-        lines = merged.splitlines(keepends=True)
-        kept = [line for line in lines if not line.startswith(MARKERS) and line.rstrip() != "======="]
+        lines = merge_bullets(*parts).data.decode().splitlines(keepends=True)
+        kept = [line for line in lines if not any(marker_size(line, sign) for sign in "<|=>")]
         full = os.path.join(self.path, path)
         os.makedirs(os.path.dirname(full), exist_ok=True)
         with open(full, "w", encoding="utf-8") as stream:
@@ -222,7 +224,7 @@ class Clone:
     def check(self, floors: list[Counters]) -> None:
         """Hold the result of a merge against its sides, and remember it."""
         for path, text in self.files():
-            assert not any(line.startswith(MARKERS) for line in text.splitlines()), self.story(path)
+            assert not any(marker_size(line, "<") for line in text.splitlines()), self.story(path)
         counters = self.counters()
         for floor in floors:
             for identifier in floor.keys() - self.truth.removed:

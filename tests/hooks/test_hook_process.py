@@ -138,6 +138,7 @@ def test_find_conflict_marker_headings_and_rules_are_no_markers() -> None:
     """A setext heading or a quoted arrow is text."""
     assert find_conflict_marker(b"Title\n=======\n<<<<<<<<<\n> quote\n") == 0
     assert find_conflict_marker(b"a\n>>>>>>> theirs\n") == 2
+    assert find_conflict_marker(b"a\n\n<<<<<<<< HEAD:moved.md\n") == 3
 
 
 def test_hook_without_a_store_is_silent(git_repo: GitRepo) -> None:
