@@ -111,7 +111,8 @@ def stage(name: str, folder: str) -> dict[str, object]:
     elif name == "again":
         found = len(dedup.plan(project).groups)
     elif name == "conflicts":
-        found = len(find_conflicts(project, everywhere=True)[0])
+        listed = find_conflicts(project, everywhere=True)
+        found = f"{len(listed.conflicts)} shown, {listed.alike + listed.duplicates} not"
     else:
         found = add(project, Draft(text="Never restart `ledger_lock_x` while the import runs.")).action
     seconds = time.perf_counter() - started

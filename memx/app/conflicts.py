@@ -33,20 +33,37 @@ class Conflict:
     advice: Advice
     is_contradiction: bool = False
     is_marked: bool = True
+    proof: int = 0
+    """How many facts speak for a contradiction."""
+
+
+@record
+class Found:
+    """The conflicts that are shown, strongest first, and how many pairs of the survey are not.
+
+    alike: on one subject, without a fact that proves a contradiction; duplicates: perhaps the same lesson.
+    """
+
+    conflicts: tuple[Conflict, ...]
+    problems: tuple[Problem, ...] = ()
+    is_surveyed: bool = False
+    alike: int = 0
+    duplicates: int = 0
 
 
 def list_conflicts(project: Project) -> tuple[list[Conflict], list[Problem]]:
     """Return the marked pairs of the store, each once, and what could not be read."""
-    conflicts, problems, _ = find_conflicts(project, everywhere=False)
-    return conflicts, problems
+    found = find_conflicts(project, everywhere=False)
+    return list(found.conflicts), list(found.problems)
 
 
 def find_conflicts(
-    project: Project, *, everywhere: bool | None = None, report: Report | None = None
-) -> tuple[list[Conflict], list[Problem], bool]:
-    """Return the marked pairs, those that the Curator finds, what could not be read, and whether it looked.
+    project: Project, *, everywhere: bool | None = None, possible: bool = False, report: Report | None = None
+) -> Found:
+    """Return the marked pairs, those in which the Curator finds a proven contradiction, and what could not be read.
 
     everywhere: compare the whole store; None: when it is small enough.
+    possible: also show what is alike without a proof, and what may be the same lesson.
     """
     from memx.app.count import with_recalls
 
@@ -57,16 +74,31 @@ def find_conflicts(
     live = {name: stored for name, stored in by_id.items() if name not in superseded}
     found = _marked(project, live)
     marked = set(found)
+    hidden = {"alike": 0, "duplicates": 0}
     if is_surveyed:
         for pair, verdict in _surveyed(project, live, report):
-            found.setdefault(pair, verdict)
+            if possible or pair in marked or (verdict.contradiction and _proof(live, pair)):
+                found.setdefault(pair, verdict)
+            else:
+                hidden["alike" if verdict.contradiction else "duplicates"] += 1
     anchors = _anchor_states(project, (live[name] for pair in found for name in pair))
     conflicts = [
         _conflict(live[a], live[b], verdict, anchors, is_marked=(a, b) in marked)
         for (a, b), verdict in found.items()
     ]
-    conflicts.sort(key=lambda c: (not c.is_marked, not c.is_contradiction, c.a.bullet.id, c.b.bullet.id))
-    return conflicts, problems, is_surveyed
+    conflicts.sort(key=_strength)
+    return Found(tuple(conflicts), tuple(problems), is_surveyed, **hidden)
+
+
+def _strength(conflict: Conflict) -> tuple[object, ...]:
+    ids = conflict.a.bullet.id, conflict.b.bullet.id
+    return not conflict.is_marked, not conflict.is_contradiction, -conflict.proof, *ids
+
+
+def _proof(live: Mapping[str, StoredBullet], pair: tuple[str, str]) -> int:
+    from memx.curator.conflicts import proof
+
+    return proof(*(live[name].bullet.text for name in pair))
 
 
 def conflict_of(project: Project, a: StoredBullet, b: StoredBullet) -> Conflict:
@@ -140,10 +172,18 @@ def _conflict(
     *,
     is_marked: bool,
 ) -> Conflict:
-    from memx.curator.conflicts import Side, advise
+    from memx.curator.conflicts import Side, advise, proof
 
     sides = [Side(stored.bullet, *anchors.get(stored.bullet.id, (0, 0))) for stored in (a, b)]
     advice = advise(*sides)
     return Conflict(
-        a, b, verdict.similarity, verdict.reason, advice.text, advice, verdict.contradiction, is_marked
+        a,
+        b,
+        verdict.similarity,
+        verdict.reason,
+        advice.text,
+        advice,
+        verdict.contradiction,
+        is_marked,
+        proof(a.bullet.text, b.bullet.text),
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from memx.curator.contradiction import sufficiency
 from memx.curator.features import compare
+from memx.curator.gate import OPPOSING, evidence
 from memx.curator.tokens import analyse
 from memx.model import Span
 from memx.record import record
@@ -99,6 +101,21 @@ def _proof(side: Side, other: Side) -> tuple[float, list[str]]:
         points += 1.0
         reasons.append("it is pinned")
     return points, reasons
+
+
+def proof(a: str, b: str) -> int:
+    """Return how many facts say that two texts on one subject contradict each other; 0 when none does.
+
+    A fact is a value that differs, a word that one affirms and the other turns
+    down, or an opposite. Where each names a thing of its own, nothing proves
+    that they speak of the same.
+    """
+    comparison = compare(analyse(a), analyse(b))
+    vetoes = evidence(comparison)
+    enough = bool(sufficiency(comparison))
+    if any(veto.kind not in OPPOSING for veto in vetoes) and not enough:
+        return 0
+    return enough + len(vetoes) + bool(comparison.turned) + len(comparison.axes)
 
 
 def differing_spans(a: str, b: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:

@@ -28,19 +28,20 @@ s - skip for now
 q - quit"""
 
 
-def run_conflicts(invocation: Invocation, *, all_: bool, marked: bool) -> int:
+def run_conflicts(invocation: Invocation, *, all_: bool, marked: bool, possible: bool) -> int:
     """List the bullets that contradict each other; exit 1 when there are some."""
     from memx.app.conflicts import SURVEY_LIMIT, find_conflicts
     from memx.app.merge_check import merge_notes
     from memx.entry.cli.progress import Progress
 
-    if all_ and marked:
-        raise UsageError("--all and --marked exclude each other")
+    if marked and (all_ or possible):
+        raise UsageError("--marked excludes --all and --possible")
     everywhere = True if all_ else False if marked else None
     with Progress(invocation) as progress:
-        conflicts, problems, is_surveyed = find_conflicts(
-            invocation.project, everywhere=everywhere, report=progress.report
+        found = find_conflicts(
+            invocation.project, everywhere=everywhere, possible=possible, report=progress.report
         )
+    conflicts, is_surveyed = found.conflicts, found.is_surveyed
     listed = {frozenset((conflict.a.bullet.id, conflict.b.bullet.id)) for conflict in conflicts}
     notes = [
         note
@@ -50,11 +51,18 @@ def run_conflicts(invocation: Invocation, *, all_: bool, marked: bool) -> int:
     document = {
         "conflicts": [_document(conflict) for conflict in conflicts],
         "compared": is_surveyed,
+        "alike": found.alike,
+        "possible_duplicates": found.duplicates,
         "merged": [_note_document(note) for note in notes],
     }
     lines = (line for conflict in conflicts for line in _lines(invocation, conflict))
     invocation.emit(document, (*lines, *(line for note in notes for line in _note_lines(note))))
-    invocation.problems(problems)
+    invocation.problems(list(found.problems))
+    if found.alike + found.duplicates:
+        invocation.notice(
+            f"not shown: {found.alike} pairs alike without a proven contradiction, "
+            f"{found.duplicates} that may be the same lesson; --possible lists them"
+        )
     if not is_surveyed and not marked:
         invocation.notice(
             f"only marked pairs: the store has over {SURVEY_LIMIT} bullets; --all compares them"
@@ -89,6 +97,7 @@ def _document(conflict: Conflict) -> dict[str, object]:
         "similarity": conflict.similarity,
         "contradiction": conflict.is_contradiction,
         "marked": conflict.is_marked,
+        "proof": conflict.proof,
         "reason": conflict.reason,
         "recommendation": conflict.recommendation,
         "newer": advice.newer,
@@ -204,7 +213,7 @@ def _walk(invocation: Invocation) -> int:
     """Ask about each conflict of the store; exit 1 when some are left."""
     from memx.app.conflicts import find_conflicts
 
-    conflicts, _, _ = find_conflicts(invocation.project)
+    conflicts = find_conflicts(invocation.project).conflicts
     settled: set[str] = set()
     for number, conflict in enumerate(conflicts, 1):
         names = {conflict.a.bullet.id, conflict.b.bullet.id}
@@ -216,7 +225,7 @@ def _walk(invocation: Invocation) -> int:
             break
         if answer in ("a", "b", "merge"):
             settled |= names
-    return EXIT_EXPECTED if find_conflicts(invocation.project)[0] else EXIT_OK
+    return EXIT_EXPECTED if find_conflicts(invocation.project).conflicts else EXIT_OK
 
 
 def _ask(invocation: Invocation, conflict: Conflict) -> str:
@@ -247,6 +256,7 @@ COMMANDS = (
         (
             flag("all_", "Compare the whole store, however large."),
             flag("marked", "Only the pairs that are marked already."),
+            flag("possible", "Also pairs alike without a proven contradiction, and possible duplicates."),
         ),
     ),
     Command(
