@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import log, sqrt
 
 CHANCE_COSINE = 0.1
-"""The cosine up to which two texts have nothing to do with each other."""
+"""The cosine up to which two texts have nothing to do with each other, with the bundled model."""
 
 CHANCE_SPREAD = 0.07
 """Standard deviation of the cosines between texts that have nothing to do with each other."""
@@ -32,9 +32,9 @@ SURE_L1, SURE_L2 = 0.5, 2.0
 below both, one word merely resembles another, as `whales` does `while`."""
 
 
-def semantic_of(cosine: float) -> float:
+def semantic_of(cosine: float, chance: float = CHANCE_COSINE) -> float:
     """Return the semantic score of a cosine: 0 for what chance gives, 1 for the same text, a line between."""
-    return min(1.0, max(0.0, (cosine - CHANCE_COSINE) / (1 - CHANCE_COSINE)))
+    return min(1.0, max(0.0, (cosine - chance) / (1 - chance)))
 
 
 def needed_evidence(size: int, semantic_weight: float) -> float:

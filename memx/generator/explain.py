@@ -41,9 +41,9 @@ def format_factor(value: float) -> str:
 
 def _meaning(hit: Hit) -> str:
     return (
-        "calibrated cosine, from 0.5 on for the whole query word for word"
+        "cosine above chance, from 0.5 on for the whole query word for word"
         if hit.l1 >= EXACT_MAX
-        else "calibrated cosine"
+        else "cosine above chance"
     )
 
 

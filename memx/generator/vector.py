@@ -50,7 +50,7 @@ class VectorSearcher:
     def score(self, bullet: PackedBullet) -> float:
         """Return the semantic score of one bullet; 0 when it has no vector."""
         cosine = self._cosine(bullet)
-        return 0.0 if cosine is None else semantic_of(cosine)
+        return 0.0 if cosine is None else semantic_of(cosine, self._vectors[0].chance)
 
     def _cosine(self, bullet: PackedBullet) -> float | None:
         if self._query is None:

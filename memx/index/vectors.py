@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memx.errors import IndexUnavailableError, ModelUnavailableError
-from memx.index.dense.calibration import load_table, semantic
+from memx.index.dense.calibration import cosine_of, load_table
 from memx.index.dense.model import load_model_info
 from memx.index.dense.text import embedding_text
 from memx.index.dense.vectors import VectorStore
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from memx.config import EmbeddingConfig
-    from memx.index.dense.calibration import Table
     from memx.index.dense.embedder import QueryEmbedder
     from memx.index.dense.model import ModelInfo
     from memx.index.packed import PackedBullet
@@ -22,6 +21,10 @@ FETCHED_AT_ONCE = 8_192
 
 SPARE_ROWS, SPARE_SHARE = 10_000, 3
 """Rows that nothing uses are dropped when there are more than so many, and so many times the rows in use."""
+
+CHANCE_RELEVANCE = 0.0386
+"""The calibrated relevance that texts reach which have nothing to do with each other: the bundled model's at a
+cosine of 0.1, so that another model's vectors are read with the same sense."""
 
 PATIENCE_S = 0.5
 """How long a search waits for another writer of vectors; what it could not store the next one stores."""
@@ -40,7 +43,7 @@ class Vectors:
         self._cache_dir = cache_dir
         self._embedder: QueryEmbedder | None = None
         self._store: VectorStore | None = None
-        self._table: Table | None = None
+        self._chance: float | None = None
 
     @classmethod
     def open(
@@ -75,11 +78,12 @@ class Vectors:
             self._store = VectorStore(self._folder, self.fingerprint)
         return self._store
 
-    def calibrate(self, cosine: float) -> float:
-        """Return the semantic score of a cosine, 0-1."""
-        if self._table is None:
-            self._table = load_table(self._info.dir)
-        return semantic(cosine, self._table)
+    @property
+    def chance(self) -> float:
+        """The cosine up to which this model sees no relation, by its calibration."""
+        if self._chance is None:
+            self._chance = cosine_of(CHANCE_RELEVANCE, load_table(self._info.dir))
+        return self._chance
 
     def missing(self, bullets: Iterable[PackedBullet]) -> dict[bytes, str]:
         """Return {key: text to embed} of the bullets that have no vector yet."""

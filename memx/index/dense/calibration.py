@@ -38,6 +38,16 @@ def semantic(cosine: float, table: Table) -> float:
     return value
 
 
+def cosine_of(relevance: float, table: Table) -> float:
+    """Return the smallest cosine with this calibrated relevance: what `semantic` undoes."""
+    low, value = table[0]
+    for high, next_value in table[1:]:
+        if next_value >= relevance > value:
+            return low + (high - low) * (relevance - value) / (next_value - value)
+        low, value = high, next_value
+    return table[0][0] if relevance <= table[0][1] else low
+
+
 def load_table(model_dir: str) -> Table:
     """Return the table beside the model, or the default one; ModelUnavailableError when damaged."""
     path = os.path.join(model_dir, CALIBRATION_FILE)

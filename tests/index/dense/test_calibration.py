@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memx.errors import ModelUnavailableError
-from memx.index.dense.calibration import DEFAULT_TABLE, load_table, parse_table, semantic
+from memx.index.dense.calibration import DEFAULT_TABLE, cosine_of, load_table, parse_table, semantic
 from memx.index.dense.scan import cosine
 from memx.resources import resource
 
@@ -88,3 +88,11 @@ def test_damaged_table_is_refused(tmp_path: object, text: str) -> None:
 def test_remarks_are_skipped() -> None:
     """Remarks and empty lines may stand in a table."""
     assert parse_table(["# remark\n", "\n", "0 0\n", "1 1\n"]) == ((0.0, 0.0), (1.0, 1.0))
+
+
+@given(st.floats(0.0, 1.0))
+def test_cosine_of_undoes_the_table(relevance: float) -> None:
+    """The cosine found has the relevance asked for, as far as the table reaches."""
+    for table in (TABLE, DEFAULT_TABLE):
+        expected = min(max(relevance, table[0][1]), table[-1][1])
+        assert semantic(cosine_of(relevance, table), table) == pytest.approx(expected, abs=1e-9)
