@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from memx.reflector.features import Evidence
     from memx.reflector.rules import Rule
-    from memx.reflector.segment import Passage
+    from memx.reflector.segment import Passage, Sentence
 
 
 class PatternDetector:
@@ -60,18 +60,13 @@ class PatternDetector:
         """Tell cheaply whether a short text may state a lesson in no rule's wording: a reason, or a directive."""
         return may_state(text, vocabulary(detect_language(text)))
 
-    def seen(self, evidence: Evidence, matches: Sequence[Match]) -> tuple[str, str, int] | None:
-        """Return (rule, reason, position) of what a rule's words were seen in, though it makes no lesson.
-
-        matches: all that `detect` found.
-        """
-        for match in matches:
-            return match.rule, "", match.first
-        lowered = lower(evidence.usable)
-        for rule in self.rules:
-            for at, sentence in enumerate(evidence.usable):
-                if rule.denies(sentence, evidence.language, lowered[at]):
-                    return rule.name, "denied, planned, asked or quoted", at
+    def voided(self, sentences: Sequence[Sentence]) -> tuple[str, Sentence] | None:
+        """Return (rule, sentence) of words that a rule knows, but denied, planned, asked or quoted."""
+        language = detect_language(" ".join(sentence.text for sentence in sentences))
+        for sentence, lowered in zip(sentences, lower(sentences), strict=True):
+            for rule in self.rules:
+                if rule.denies(sentence, language, lowered) or rule.is_quoted(sentence, language):
+                    return rule.name, sentence
         return None
 
     def has_match(self, passage: Passage) -> bool:

@@ -10,7 +10,7 @@ import math
 import re
 
 from memx.record import record
-from memx.reflector.guards import is_denied, is_plan, is_question, is_reason
+from memx.reflector.guards import is_denied, is_marked, is_plan, is_question, is_reason
 from memx.reflector.language import detect_language, weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.segment import ITEM, PROSE, TITLE
@@ -116,6 +116,7 @@ def gather(passage: Passage, language: str = "", *, plans: bool = False) -> Evid
         doubtful = "?" in sentence.text or "？" in sentence.text or "asked" in counts
         asked = doubtful and is_question(sentence.text, text, words)
         planned = "planned" in counts and not plans and is_plan(text, words)
+        planned = planned or is_marked(sentence.masked)
         dropped = asked or planned or is_denied(counts) or (dropped and is_reason(text, words))
         if dropped:
             continue

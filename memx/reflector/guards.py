@@ -36,6 +36,11 @@ def is_plan(folded: str, words: Vocabulary) -> bool:
     return at < _BEGINNING // 3 or words.has("planned", folded[-_ENDING:]) or not words.has("firm", folded)
 
 
+def is_marked(text: str) -> bool:
+    """Tell whether a sentence is marked as work to be done; lower case is a word of Spanish."""
+    return "TODO" in text or "FIXME" in text
+
+
 def is_request(folded: str, words: Vocabulary) -> bool:
     """Tell whether a sentence asks for work to be done."""
     at = words.first("requested", folded)

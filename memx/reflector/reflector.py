@@ -82,6 +82,11 @@ The shortest labelled commit without them has 156.
 """
 
 
+_BRIEF = 300
+"""Characters of a text in which it is said what voided a rule's words; a longer one speaks of many things."""
+VOIDED = "denied, planned, asked or quoted"
+
+
 @record
 class Reflection:
     """What a source taught, and what was seen but dropped."""
@@ -147,7 +152,7 @@ class Reflector:
         message = commit.message
         shown = _shown_by(commit)
         if shown is None and self._is_hopeless(message):
-            return _NOTHING
+            return self._voided(message, f"commit {commit.sha}")
         origin = Origin(
             source=f"commit {commit.sha}",
             created=commit.authored,
@@ -161,6 +166,20 @@ class Reflector:
                 self._passage(segment(message), "commit", origin, shown),
             )
         return self._passage(segment(message), "commit", origin, shown)
+
+    def _voided(self, text: str, source: str) -> Reflection:
+        """Say which rule's words stand in a short text, but denied, planned, asked or quoted."""
+        if not self._explains or len(text) > _BRIEF:
+            return _NOTHING
+        return self._void(segment_prose(text), source)
+
+    def _void(self, passage: Passage, source: str) -> Reflection:
+        seen = self._detector.voided(passage.sentences) if self._explains else None
+        if seen is None:
+            return _NOTHING
+        rule, sentence = seen
+        safe = self._sanitizer.sanitize(sentence.text).text
+        return Reflection(rejected=(Rejection(rule, VOIDED, source, safe),))
 
     def _is_slight(self, evidence: Evidence) -> bool:
         """Tell whether so little is said that only a rule's own words could carry a lesson."""
@@ -215,7 +234,18 @@ class Reflector:
         parts = [
             self._finding(f, source) for f in find_lessons(episodes, self._config.repetition_min, counts)
         ]
-        return self._merge(*self._stated_in(events, source), *parts)
+        return self._merge(*self._stated_in(events, source), *parts, *self._voided_in(events, source))
+
+    def _voided_in(self, events: Sequence[Event], source: str) -> list[Reflection]:
+        """Return what was said in few words that a rule knows, but denied, planned, asked or quoted."""
+        if not self._explains:
+            return []
+        return [
+            self._voided(strip_echo(event.text), f"{source} {event.key}".strip())
+            for event in events
+            if event.kind == "text" and event.role in ("user", "assistant") and not event.sidechain
+            if len(event.text) <= _BRIEF
+        ]
 
     def _stated_in(self, events: Sequence[Event], source: str) -> list[Reflection]:
         """Return what a person noted in a session by `Learned:` and the like."""
@@ -265,7 +295,7 @@ class Reflector:
     ) -> Reflection:
         evidence = gather(passage)
         if not evidence.usable:
-            return _NOTHING
+            return self._void(passage, origin.source)
         brief = len(evidence.usable) <= LONGEST
         found = self._detector.detect(evidence, alone=None if brief else True)
         matches = [match for match in found if match.support]
@@ -296,12 +326,13 @@ class Reflector:
         """Say what a rule saw in a text that is too little of a lesson; most texts hold nothing to name."""
         if not self._explains:
             return _NOTHING
-        seen = self._detector.seen(evidence, found) if found is not None else None
-        if seen is None:
-            return Reflection(rejected=(Rejection("worth", f"worth {worth:.2f}", origin.source),))
-        rule, reason, at = seen
-        safe = self._sanitizer.sanitize(evidence.usable[at].text).text
-        return Reflection(rejected=(Rejection(rule, reason or f"worth {worth:.2f}", origin.source, safe),))
+        rule, text, reason = "worth", "", f"worth {worth:.2f}"
+        if found:
+            rule, text = found[0].rule, evidence.usable[found[0].first].text
+        elif found is not None and (seen := self._detector.voided(evidence.passage.sentences)):
+            rule, text, reason = seen[0], seen[1].text, VOIDED
+        safe = self._sanitizer.sanitize(text).text if text else ""
+        return Reflection(rejected=(Rejection(rule, reason, origin.source, safe),))
 
     def _weigh(
         self, text: str, match: Match, language: str, worth: float, kind: str, origin: Origin

@@ -29,6 +29,8 @@ _EARLY = 36
 """Characters in which a directive without a reason word stands: `Never …: it …`."""
 _REPORTED = 40
 """Characters in which it stands who else says so."""
+_TRIVIAL = 24
+"""Characters in which it stands that only the writing was mended."""
 _SHORTEST = 24
 """Latin characters; less cannot hold a thing and its reason."""
 _SIDE = 18
@@ -133,7 +135,9 @@ def may_state(text: str, words: Vocabulary) -> bool:
         return True
     if _CLAUSES.search(text):
         return words.has("directive", folded) or words.has("failure", folded)
-    return words.first("directive", folded) == 0 and words.has("hazard", folded)
+    if not words.has("hazard", folded):
+        return False
+    return any(words.first("directive", fold(line)) == 0 for line in text.splitlines())
 
 
 def is_concrete(sentences: Sequence[Sentence], words: Vocabulary) -> bool:
@@ -219,6 +223,8 @@ def _reported_room(words: Vocabulary) -> int:
 def _is_unreal(sentences: Sequence[Sentence], folded: str, words: Vocabulary) -> bool:
     """Tell whether it is denied, asked, only meant to be done, or somebody else's saying."""
     if words.has("unreal", folded) or 0 <= words.first("reported", folded) < _reported_room(words):
+        return True
+    if 0 <= words.first("trivial", folded) < (_TRIVIAL if words.spaced else _TRIVIAL // 3):
         return True
     for sentence in sentences:
         own = folded if len(sentences) == 1 else fold(sentence.masked)

@@ -104,6 +104,14 @@ class Rule:
                 return True
         return False
 
+    def is_quoted(self, sentence: Sentence, language: str) -> bool:
+        """Tell whether the rule's words stand in a quotation alone."""
+        if sentence.masked == sentence.text:
+            return False
+        words = vocabulary(language)
+        lowered = f" {sentence.text.lower()} "
+        return any(wording.search(sentence.text) for wording in words.patterns(self.name, lowered, lowered))
+
     def accepts(self, found: re.Match[str], masked: str) -> bool:  # noqa: ARG002
         """Tell whether the words found mean what the rule looks for."""
         return True
