@@ -38,7 +38,7 @@ SMALL_HEAP_BYTES = 15_000_000
 FEW_KEYS = 200
 """Up to here as many term queries take a fifth of the time of one term set."""
 
-ORDERS = ("worth", "recalls")
+ORDERS = ("worth", "proof")
 """Columns that bullets can be ordered by without a question."""
 
 EXACT_BOOST = 1.0
@@ -170,7 +170,7 @@ class LexicalIndex:
         return self._fetch(Query.term_set_query(self._schema, "path", list(paths)), 2 * len(paths))
 
     def leading(self, limit: int, filters: Filters) -> list[PackedBullet]:
-        """Return the pinned bullets, and the best `limit` by worth and half as many by recalls that pass."""
+        """Return the pinned bullets, and the best `limit` by worth and half as many by proof that pass."""
         pinned = replace(filters, required=(*filters.required, "pinned"))
         found = self._fetch(self._filtered(Query.all_query(), pinned), limit)
         for order, many in zip(ORDERS, (limit, (limit + 1) // 2), strict=True):
@@ -293,7 +293,7 @@ def _document(bullet: PackedBullet, schema: Any) -> Any:
         "stems": bullet.stems,
         "meta": bullet.meta,
         "worth": packing.worth(bullet),
-        "recalls": max(0, bullet.recall_count),
+        "proof": packing.proof(bullet),
         "packed": packing.dump(bullet),
     }
     return tantivy.Document.from_dict(values, schema)

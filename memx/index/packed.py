@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from memx.index.analysis import Analyser
     from memx.model import StoredBullet
 
-PACKED_VERSION = 4
+PACKED_VERSION = 5
 
-SECONDS_PER_DAY, HALF_LIFE_DAYS = 86_400.0, 30.0
+SECONDS_PER_DAY, HALF_LIFE_DAYS, PERMANENT_RECALLS = 86_400.0, 30.0, 15
 
 NO_STAT = (0, 0, 0, 0)
 
@@ -106,6 +106,11 @@ def worth(packed: PackedBullet) -> int:
     days = (packed.stat[0] / 1e9 if begun is None else begun) / SECONDS_PER_DAY
     value = (1 + 0.1 * max(0, packed.recall_count)) * max(1, packed.score)
     return max(0, round(1e6 * (days / (packed.half_life_days or HALF_LIFE_DAYS) + log2(value))))
+
+
+def proof(packed: PackedBullet) -> int:
+    """Return what orders bullets by recalls, and by instructivity those that enough of them have made permanent."""
+    return min(max(0, packed.recall_count), PERMANENT_RECALLS) * 101 + packed.score
 
 
 def pack(stored: StoredBullet, analyser: Analyser, stat: tuple[int, int, int, int] = NO_STAT) -> PackedBullet:
