@@ -2,9 +2,11 @@
 
 Python finds, checks, opens and reads each module by itself, which is a sixth of the
 CPU of a search. A bundle lies beside the byte code of the package, is as much to be
-trusted, and holds the same code objects with the state of each source. When one
-source is not as it was, nothing of the bundle is used and the command
-writes a new one at its end (`bundle_writer`). Whatever goes wrong, the modules are imported as usual.
+trusted, and holds the same code objects with the state of each source, and
+the regular expressions in their compiled form, for compiling them takes a hook longer
+than all its modules. When one source is not as it was, nothing of the bundle
+is used and the command writes a new one at its end (`bundle_writer`). Whatever
+goes wrong, the modules are imported as usual.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, ModuleType
+    from typing import Any
 
     Part = tuple[str, str, int, int, bool, CodeType]
+    Pattern = tuple[str | bytes, int, int, bytes, tuple[Any, ...]]
 
 PACKAGE = "memx"
-_FORMAT = 1
+_FORMAT = 3
 
 
 def load(command: str) -> bool:
@@ -28,11 +32,13 @@ def load(command: str) -> bool:
     folder = package_folder()
     try:
         with open(bundle_path(command), "rb") as file:
-            form, parts = marshal.loads(file.read())  # noqa: S302 (byte code of our own, where byte code lies)
+            form, parts, patterns = marshal.loads(file.read())  # noqa: S302 (byte code of our own, where byte code lies)
         if form != code_form() or not all(_is_as_it_was(folder, part) for part in parts):
             return False
     except (OSError, ValueError, EOFError, TypeError):
         return False
+    if patterns:
+        _remember(patterns)
     for part in parts:
         if part[0] not in sys.modules:
             try:
@@ -40,6 +46,20 @@ def load(command: str) -> bool:
             except Exception:  # noqa: BLE001 (a library is missing: the module's importer says what to do then)
                 break
     return True
+
+
+def _remember(patterns: list[Pattern]) -> None:
+    """Put compiled expressions into the memory of `re`; another Python that keeps it differently compiles as ever."""
+    import _sre  # type: ignore[import-not-found,unused-ignore]
+    import re
+
+    try:
+        for source, flags, all_flags, code, rest in patterns:
+            words = memoryview(code).cast("I").tolist()
+            compiled = _sre.compile(source, all_flags, words, *rest)
+            re._cache[type(source), source, flags] = compiled  # type: ignore[attr-defined]  # noqa: SLF001
+    except (AttributeError, TypeError, ValueError, RuntimeError):
+        return
 
 
 def package_folder() -> str:

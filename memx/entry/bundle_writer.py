@@ -14,38 +14,73 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-    from memx.entry.bundle import Part
+    from memx.entry.bundle import Part, Pattern
 
 UNUSUAL = ("numpy", "re", "subprocess", "memx.index.bulk")
-"""A run that needed one of these did more than its command usually does, and would make all others load that too."""
+"""A search that needed one of these did more than it usually does, and would make all others load that too."""
 
-LEFT_OUT = ("memx.app.hooks", "memx.app.deadline", "memx.repo.hooks", "memx.entry.bundle_writer")
-"""What a command needs only after it has answered, and not always."""
+LEFT_OUT = (
+    "memx.app.hooks",
+    "memx.app.deadline",
+    "memx.repo.hooks",
+    "memx.entry.bundle_writer",
+    "memx.entry.hook",
+)
+"""What a command needs only after it has answered, and not always, or before it has a bundle."""
 
 
-def save(command: str) -> None:
-    """Write the bundle of the modules that this process has imported; where that is impossible, do without."""
+def save(command: str, unusual: tuple[str, ...] = UNUSUAL) -> None:
+    """Write the bundle of what this process has imported and compiled; where that is impossible, do without.
+
+    Nothing is written by a run that loaded one of the modules `unusual`.
+    """
     path = bundle_path(command)
-    is_usual = sys.modules.keys().isdisjoint(UNUSUAL)
+    is_usual = sys.modules.keys().isdisjoint(unusual)
     if sys.dont_write_bytecode or not is_usual or not os.access(os.path.dirname(path), os.W_OK):
         return
     temporary = f"{path}.{os.getpid()}"
     try:
-        data: Any = (code_form(), [_part(name, code) for name, code in in_order(_loaded())])
+        parts = [_part(name, code) for name, code in in_order(_loaded())]
+        value: Any = (code_form(), parts, _patterns())
+        data = marshal.dumps(value)
         with open(temporary, "wb") as file:
-            file.write(marshal.dumps(data))
+            file.write(data)
         os.replace(temporary, path)
     except (OSError, ValueError, ImportError, AttributeError, TypeError):
         return
 
 
+def _patterns() -> list[Pattern]:
+    """Return what `re` remembers, as `bundle` gives it back."""
+    if "re" not in sys.modules:
+        return []
+    import re
+    from array import array
+    from re import _compiler, _parser  # type: ignore[attr-defined]
+
+    found: list[Pattern] = []
+    for _, source, flags in list(re._cache):  # type: ignore[attr-defined]  # noqa: SLF001 (the only list of them)
+        parsed = _parser.parse(source, flags)
+        code = array("I", _compiler._code(parsed, flags)).tobytes()  # noqa: SLF001
+        names = dict(parsed.state.groupdict)
+        groups: list[str | None] = [None] * parsed.state.groups
+        for name, number in names.items():
+            groups[number] = name
+        rest = (parsed.state.groups - 1, names, tuple(groups))
+        found.append((source, int(flags), int(flags | parsed.state.flags), code, rest))
+    return found
+
+
 def _loaded() -> dict[str, CodeType]:
     """Return the code of every module of ours that is loaded."""
+    from importlib.machinery import SourceFileLoader
+
     found = {}
     for name, module in list(sys.modules.items()):
-        if name.startswith(f"{PACKAGE}.") and name not in LEFT_OUT and module.__spec__ is not None:
-            loader: Any = module.__spec__.loader
-            found[name] = loader.get_code(name)
+        if name.startswith(f"{PACKAGE}.") and name not in LEFT_OUT and module.__file__:
+            code = SourceFileLoader(name, module.__file__).get_code(name)
+            if code is not None:
+                found[name] = code
     return found
 
 

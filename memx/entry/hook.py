@@ -13,7 +13,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from memx.repo.discovery import Repository
+
 BLOCKED = 10
+BUNDLED = {"post-commit": "post-commit", "post-applypatch": "post-commit"}
+"""Hooks that read commits, and the bundle of their modules and regular expressions."""
+
+MANY_NEW = 8
+"""So many regular expressions that were compiled anew are worth another bundle."""
+
 GUARD = "MEMX_HOOK"
 FIRST_DEADLINE_S = 5.0
 """Holds until the configuration was read, which has a deadline of its own."""
@@ -41,9 +49,33 @@ def _run(name: str, arguments: list[str], environ: Mapping[str, str]) -> int:
     repository = discover(os.getcwd(), environ)
     if repository is None or not os.path.isdir(os.path.join(repository.worktree, ".memx")):
         return 0
+    os.environ[GUARD] = name
+    if name not in BUNDLED:
+        return _dispatch(name, arguments, repository, environ)
+    from memx.entry.bundle import load
+
+    known = _count_patterns() if load(BUNDLED[name]) else None
+    code = _dispatch(name, arguments, repository, environ)
+    _keep_bundle(BUNDLED[name], known)
+    return code
+
+
+def _count_patterns() -> int:
+    re = sys.modules.get("re")
+    return len(getattr(re, "_cache", ()))
+
+
+def _keep_bundle(command: str, known: int | None) -> None:
+    """Write a bundle where there was none, or where the last one came from a commit that needed less than this one."""
+    if known is None or _count_patterns() >= known + MANY_NEW:
+        from memx.entry.bundle_writer import save
+
+        save(command, ("numpy",))
+
+
+def _dispatch(name: str, arguments: list[str], repository: Repository, environ: Mapping[str, str]) -> int:
     from memx.app import hooks
 
-    os.environ[GUARD] = name
     first, second, third = (*arguments, "", "", "")[:3]
     if name == "pre-commit":
         return BLOCKED if hooks.pre_commit(repository, environ) else 0

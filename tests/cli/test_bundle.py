@@ -123,3 +123,23 @@ def test_no_bundle_where_byte_code_is_not_wanted(copy: Copy) -> None:
     """PYTHONDONTWRITEBYTECODE holds for it, too."""
     copy.run(f"import sys; sys.dont_write_bytecode = True; {RUN}", "search", "--no-recall", "redis pool")
     assert copy.bundles == []
+
+
+def test_patterns_come_back_as_they_were(copy: Copy) -> None:
+    """Regular expressions that a hook compiled are compiled no more by the next one, and match the same."""
+    write = (
+        "import re; from memx.entry.bundle_writer import save\n"
+        "for flags in (0, re.IGNORECASE): re.compile('(?P<a>x+)|(?:[\u4e00-\u9fff](y)){2,}', flags)\n"
+        "re.compile(rb'b(?=c)'); save('post-commit', ('numpy',))"
+    )
+    copy.run(write)
+    read = (
+        "import memx; from memx.entry.bundle import load; print(load('post-commit'))\n"
+        "import re; from re import _compiler\n"
+        "_compiler.compile = None\n"
+        "plain, folded = (re.compile('(?P<a>x+)|(?:[\u4e00-\u9fff](y)){2,}', f) for f in (0, re.IGNORECASE))\n"
+        "print(plain.search('aXxx').span('a'), folded.search('aXxx').span('a'), plain.groups, plain.flags)\n"
+        "print(plain.search('\u4e2dy\u4e2dy').groups(), re.compile(rb'b(?=c)').search(b'abc').span())"
+    )
+    expected = "True\n(2, 4) (1, 4) 2 32\n(None, 'y') (1, 2)\n"
+    assert copy.run(read) == expected
