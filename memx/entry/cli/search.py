@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from memx.entry.cli.command import INTEGER, Command, argument, flag, option
@@ -24,6 +25,7 @@ def run(invocation: Invocation, **values: object) -> int:
     from memx.app.recall import recall, refresh_later
 
     request = _request(values)
+    _announce_build(invocation)
     answer = recall(invocation.project, request, is_counted=not values["no_recall"])
     form = "json" if invocation.json else str(values["format"])
     if form == "json":
@@ -41,6 +43,18 @@ def run(invocation: Invocation, **values: object) -> int:
     sys.stdout.flush()
     refresh_later(invocation.project, answer)
     return EXIT_OK
+
+
+def _announce_build(invocation: Invocation) -> None:
+    """Say on a terminal why the first search of a clone takes a second or more."""
+    if invocation.quiet or not sys.stderr.isatty():
+        return
+    from memx.index.manifest import current_generation
+
+    project = invocation.project
+    if os.path.isdir(project.store_root) and current_generation(project.cache_dir) is None:
+        invocation.notice("reading and indexing all bullets, for there is no index here yet")
+        sys.stderr.flush()
 
 
 def _request(values: dict[str, object]):  # type: ignore[no-untyped-def]  # noqa: ANN202
