@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 CANDIDATES = 40
 """How many bullets are taken by words, and as many by meaning, before they are scored."""
 
+FAR = 2_000
+"""From so many nearest vectors on, most of which belong to other branches or are filtered out, half of that will do."""
+
 VERBATIM_SEMANTIC = 0.5
 """Semantic score that the calibration gives to a text on the same topic. A bullet that holds the whole query
 word for word is at least that, however much else it says: its own score counts from here on to 1."""
@@ -196,13 +199,15 @@ class Generator:
         try:
             if not vector.prepare(correct(query, by_words, vector.knows)):
                 return []
-            limit = CANDIDATES
+            found: list[PackedBullet] = []
+            done, limit = 0, CANDIDATES
             while True:
                 keys = vector.nearest(limit)
-                found = [b for snapshot in self._snapshots for b in snapshot.with_keys(keys, filters)]
-                if len(found) >= CANDIDATES // 2 or len(keys) < limit:
+                found += [b for snapshot in self._snapshots for b in snapshot.with_keys(keys[done:], filters)]
+                enough = CANDIDATES if limit < FAR else CANDIDATES // 2
+                if len(found) >= enough or len(keys) < limit:
                     return found
-                limit *= 4
+                done, limit = limit, limit * 4
         except IndexUnavailableError:
             raise
         except Exception as error:  # noqa: BLE001 (a broken layer must not take the others with it)

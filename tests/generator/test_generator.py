@@ -13,6 +13,7 @@ from memx.index.query import Filters
 from memx.model import Bullet
 
 if TYPE_CHECKING:
+    from memx.index.packed import PackedBullet
     from tests.generator.conftest import Corpus
 
 TEXTS = ("redis pool size", "redis pool timeout", "kafka offsets lag")
@@ -209,3 +210,36 @@ def test_word_that_only_resembles_is_no_answer(
     plain = default_engines()
     engines = Engines(plain.exact, plain.fuzzy, plain.metadata, Distant())  # type: ignore[arg-type]
     assert bool(found.generator(engines).rank(query).hits) == is_answered
+
+
+class HalfDead:
+    """A vector layer in whose file every second row belongs to a bullet of another branch."""
+
+    def __init__(self, live: list[bytes]) -> None:
+        """Take the keys of the bullets that there are."""
+        dead = [bytes([255, i]) + bytes(14) for i in range(len(live))]
+        self._keys = [key for pair in zip(dead, live, strict=True) for key in pair]
+
+    def prepare(self, text: str) -> bool:
+        """Know every query."""
+        return bool(text)
+
+    def knows(self, word: str) -> bool:
+        """Know every word."""
+        return bool(word)
+
+    def nearest(self, limit: int) -> list[bytes]:
+        """Return live and dead rows in turn."""
+        return self._keys[:limit]
+
+    def score(self, bullet: PackedBullet) -> float:
+        """Give a bullet more the later it comes."""
+        return 0.4 + int(bullet.id[1:]) / 100
+
+
+def test_dead_vectors_take_no_place_of_a_candidate(corpus: type[Corpus]) -> None:
+    """However many rows of the vector file are nobody's here, as many candidates come from it as without them."""
+    made = corpus(*(f"Lesson number {i}" for i in range(39)))
+    vector = HalfDead([bullet.vector_key for bullet in made.packed])
+    engines = Engines(None, None, None, vector)  # type: ignore[arg-type]
+    assert [s.bullet.id for s in made.generator(engines).rank("zebra", limit=2).hits] == ["b38", "b37"]
