@@ -198,6 +198,22 @@ def peak_memory(folder):
     print(f"  peak memory of a cold search: {done.stderr.splitlines()[-1]}")
 
 
+def vector_scan(folder, runs):
+    """Print what one scan of all vectors takes: mapped anew (page cache warm) and again, median and least."""
+    store = open_index(folder).vectors.store
+    query = store.get(store.keys()[len(store) // 2])
+    times = {"mapped anew": [], "again": []}
+    for _ in range(runs):
+        store.reload()
+        for found in times.values():
+            started = time.perf_counter()
+            store.scan(query, 40)
+            found.append(1000 * (time.perf_counter() - started))
+    for label, found in times.items():
+        middle, least = statistics.median(found), min(found)
+        print(f"  scan of {len(store)} vectors, {label}: median {middle:.2f} ms, least {least:.2f} ms")
+
+
 def warm(folder):
     """Print p50 and p95 of searches in one process."""
     index, times = open_index(folder), []
@@ -241,6 +257,7 @@ def main():
             cold(folder, options.runs)
             peak_memory(folder)
             warm(folder)
+            vector_scan(folder, options.runs)
             changes(folder, paths)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"\npeak memory of this process, which builds everything: {peak:.0f} MB")
