@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.errors import StoreError
 from memx.model import Bullet
 from memx.record import record, replace
 
@@ -95,7 +96,13 @@ def _merge(project: Project, target: StoredBullet, bullet: Bullet) -> StoredBull
 
     if project.store.read_or_none(target.path) is None:
         return None
-    return merge_into(project, target, bullet)
+    try:
+        return merge_into(project, target, bullet)
+    except StoreError:
+        # A merge may wait for an LLM; what happened meanwhile must not cost the lesson.
+        if project.store.read_or_none(target.path) is not None:
+            raise
+        return None
 
 
 def _holder(store: Store, identifier: str) -> StoredBullet | None:

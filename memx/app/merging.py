@@ -45,10 +45,13 @@ def merge_into(
     `incoming_path` is where the incoming bullet's file lies, empty for a lesson that has none yet.
     Both are read again under the lock, so nothing that another process wrote is lost.
     """
+    from memx.app.combine import combined_text
     from memx.curator.merge import merge
     from memx.store.naming import bullet_path
 
     store = project.store
+    texts = {target.bullet.text, incoming.text}
+    joined = combined_text(project, target.bullet, incoming)
     with store.lock():
         existing = store.read(target.path).bullet
         if incoming_path:
@@ -57,7 +60,9 @@ def merge_into(
             incoming = store.prepare(incoming)
             if incoming.id == existing.id:
                 return take_more(store, target.path, incoming)
-        plan = merge(existing, incoming, project.config.curator.merge_strategy, project.now)
+        if {existing.text, incoming.text} != texts:
+            joined = ""  # written for texts that are no more
+        plan = merge(existing, incoming, project.config.curator.merge_strategy, project.now, joined)
         if plan.absorbed is incoming:
             kept, kept_path, gone_path = existing, target.path, incoming_path
         else:
@@ -71,6 +76,8 @@ def merge_into(
             (_bytes_of(store, gone_path, plan.absorbed), archived, bool(gone_path)),
             (_bytes_of(store, kept_path, kept), plan.prior_path(home), bool(kept_path)),
         ]
+        if joined and plan.survivor.text == joined:
+            store.keep_aside(joined.encode(), plan.joined_path(home))
         for data, path, _ in sorted(asides, key=lambda aside: aside[2]):
             store.keep_aside(data, path)
         survivor = _with_pending(project, plan.survivor, plan.absorbed) if gone_path else plan.survivor
@@ -199,6 +206,13 @@ def _archived(store: Store, name: str) -> StoredBullet:
     return found[-1]
 
 
+def _joined_path(survivor: StoredBullet, name: str) -> str:
+    from memx.curator.merge import Merge
+
+    absorbed = replace(survivor.bullet, id=name)
+    return Merge(survivor.bullet, absorbed).joined_path(survivor.path)
+
+
 def _prior_path(survivor: StoredBullet, name: str) -> str:
     from memx.curator.merge import Merge
 
@@ -215,11 +229,24 @@ def _prior_of(project: Project, survivor: StoredBullet, name: str) -> bytes | No
         current = store.read_bytes(survivor.path)
     except StoreError:
         return None
-    is_same = any(_replay(store, before, absorbed, survivor, strategy) == current for strategy in _STRATEGIES)
+    joined = _joined_of(store, survivor, name)
+    is_same = any(
+        _replay(store, before, absorbed, survivor, strategy, joined) == current for strategy in _STRATEGIES
+    )
     return before if is_same else None
 
 
-def _replay(store: Store, before: bytes, absorbed: Bullet, survivor: StoredBullet, strategy: str) -> bytes:
+def _joined_of(store: Store, survivor: StoredBullet, name: str) -> str:
+    """Return the text that an LLM made of both, "" when sentences were joined."""
+    try:
+        return store.read_bytes(_joined_path(survivor, name)).decode("utf-8", "replace")
+    except StoreError:
+        return ""
+
+
+def _replay(
+    store: Store, before: bytes, absorbed: Bullet, survivor: StoredBullet, strategy: str, joined: str
+) -> bytes:
     """Return what the merge made of the bytes before; recalls are taken from the survivor as it is."""
     from memx.curator.merge import merge
     from memx.store.codec import edit_bullet, format_bullet
@@ -227,7 +254,7 @@ def _replay(store: Store, before: bytes, absorbed: Bullet, survivor: StoredBulle
 
     now = survivor.bullet
     prior = store.parse(before, survivor.path).bullet
-    merged = merge(prior, absorbed, strategy, now.updated or 0.0).survivor
+    merged = merge(prior, absorbed, strategy, now.updated or 0.0, joined).survivor
     merged = replace(
         merged, recall_count=now.recall_count, last_recalled=now.last_recalled, updated=now.updated
     )
@@ -252,5 +279,7 @@ def _restore_survivor(
     if before is not None:
         written = store.put_back(before, survivor.path)
         store.discard(_prior_path(survivor, absorbed.id))
+        if _joined_of(store, survivor, absorbed.id):
+            store.discard(_joined_path(survivor, absorbed.id))
         return True, written
     return False, store.write(separate(survivor.bullet, absorbed.id), path=survivor.path)

@@ -40,20 +40,26 @@ def resolve(project: Project, first: str, second: str, keep: str) -> Resolved:
     from memx.app.merging import merge_into
 
     store = project.store
+    if keep == MERGE:
+        # Without the lock: a merge may wait for an LLM, and takes the lock itself.
+        a, b = _two(store.find(first), store.find(second))
+        unmark(project, a.bullet.id, [b.bullet.id])
+        merged = merge_into(project, store.read(a.path), store.read(b.path).bullet, b.path)
+        other = b if merged.bullet.id == a.bullet.id else a
+        return Resolved("merged", (merged,), other.bullet.id)
     with store.lock():
-        a, b = store.find(first), store.find(second)
-        if a.path == b.path:
-            raise UsageError("two different bullets are needed", hint="memx resolve A B --keep A")
-        if keep == MERGE:
-            unmark(project, a.bullet.id, [b.bullet.id])
-            merged = merge_into(project, a, store.read(b.path).bullet, b.path)
-            other = b if merged.bullet.id == a.bullet.id else a
-            return Resolved("merged", (merged,), other.bullet.id)
+        a, b = _two(store.find(first), store.find(second))
         if keep == BOTH:
             kept = (_pair_off(project, a.path, b), _pair_off(project, b.path, a))
             return Resolved(BOTH, kept)
         winner, loser = (a, b) if _chosen(keep, a, b) == a.bullet.id else (b, a)
         return _supersede(project, winner, loser)
+
+
+def _two(a: StoredBullet, b: StoredBullet) -> tuple[StoredBullet, StoredBullet]:
+    if a.path == b.path:
+        raise UsageError("two different bullets are needed", hint="memx resolve A B --keep A")
+    return a, b
 
 
 def _chosen(keep: str, a: StoredBullet, b: StoredBullet) -> str:

@@ -71,7 +71,7 @@ class Survey:
         nominated = self._nominated()
         batches = _batched(nominated)
         if cores < 2 or len(self._texts) <= PARALLEL_ABOVE:  # noqa: PLR2004 (one core cannot share)
-            judged = (_judge(batch, config, self._texts) for batch in batches)
+            judged: Iterator[list[JudgedPair]] = (_judge(batch, config, self._texts) for batch in batches)
         else:
             from memx.app.cores import map_on_cores
 

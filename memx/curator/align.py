@@ -166,7 +166,9 @@ def _file_at_end(name: str, b: Analysis) -> int:
     if "." not in name:
         return _NONE
     ends = "/" + name
-    return next((at for at, unit in enumerate(b.units) if unit.kind == "path" and unit.keys[0].endswith(ends)), _NONE)
+    return next(
+        (at for at, unit in enumerate(b.units) if unit.kind == "path" and unit.keys[0].endswith(ends)), _NONE
+    )
 
 
 def _same_file(path: str, b: Analysis) -> int:

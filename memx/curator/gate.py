@@ -71,7 +71,9 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
         _ranks(text) for text in (comparison.a, comparison.b)
     ):
         found.append(Veto("opposite", "sequence", "sequence"))
-    found += [_veto("wording", comparison, swap.a, swap.b) for swap in (*comparison.swaps, *_framed(comparison))]
+    found += [
+        _veto("wording", comparison, swap.a, swap.b) for swap in (*comparison.swaps, *_framed(comparison))
+    ]
     if comparison.turned_share >= _TURNED_SHARE and comparison.alignment.in_order >= _CLOSE_WORDING:
         found += [_veto("negation", comparison, *pair) for pair in comparison.turned]
     if comparison.alignment.in_order >= _CLOSE_WORDING:

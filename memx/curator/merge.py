@@ -50,11 +50,18 @@ class Merge:
         tail = survivor_path.partition("/")[2] or survivor_path
         return f"archive/{tail.removesuffix('.md')}.before-{self.absorbed.id}"
 
+    def joined_path(self, survivor_path: str) -> str:
+        """Return where a text that was not joined by sentences is kept, so that the merge can be replayed."""
+        return self.prior_path(survivor_path).replace(".before-", ".joined-")
 
-def merge(existing: Bullet, incoming: Bullet, strategy: str, now: float) -> Merge:
-    """Merge by `curator.merge_strategy`; now in seconds becomes `updated` when the text changes."""
+
+def merge(existing: Bullet, incoming: Bullet, strategy: str, now: float, joined: str = "") -> Merge:
+    """Merge by `curator.merge_strategy`; now in seconds becomes `updated` when the text changes.
+
+    joined: the text of both, where somebody wrote it; it is taken only if it keeps all their facts.
+    """
     if strategy == "merge_content":
-        return merge_content(existing, incoming, now)
+        return merge_content(existing, incoming, now, joined)
     return keep_best(existing, incoming)
 
 
@@ -64,10 +71,12 @@ def keep_best(existing: Bullet, incoming: Bullet) -> Merge:
     return Merge(_take_over(survivor, absorbed), absorbed)
 
 
-def merge_content(existing: Bullet, incoming: Bullet, now: float) -> Merge:
-    """Like `keep_best`, and the survivor gains the other's sentences that say something more."""
+def merge_content(existing: Bullet, incoming: Bullet, now: float, joined: str = "") -> Merge:
+    """Like `keep_best`, and the survivor gains the other's sentences that say something more, or the joined text."""
     kept = keep_best(existing, incoming)
-    text = join_texts(kept.survivor.text, kept.absorbed.text)
+    all_facts = facts(existing.text) | facts(incoming.text)
+    is_whole = bool(joined) and all_facts <= facts(joined)
+    text = joined if is_whole else join_texts(kept.survivor.text, kept.absorbed.text)
     if text == kept.survivor.text:
         return kept
     return Merge(replace(kept.survivor, text=text, updated=now), kept.absorbed)

@@ -6,12 +6,13 @@ align.py. Pure, bounded memory of recent texts.
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
 from functools import lru_cache
 
 from memx.curator import words
+from memx.curator.clauses import cut_clauses
+from memx.curator.order import read_phases, read_roles
 from memx.record import record, replace
 
 HARD = frozenset({"ident", "path", "flag", "hash", "label", "version", "code", "family"})
@@ -56,8 +57,6 @@ _PRONOUN = re.compile(r"(?:l[aoe]s?|se|me|nos)$")
 _QUOTED = re.compile(r'"[^"\n]{2,80}"|“[^”\n]{2,80}”|「[^」\n]{2,80}」')
 """A message that is quoted; nobody advises or turns down its words."""
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
-_CLAUSE = re.compile(r"[;；。！？!?\n，、]|[.,:：](?=\s|$)|\s[—–-]+>?\s|→|[.,](?=[\u3000-\u9fff])")
-_SENTENCE = re.compile(r"[;；。！？!?\n]|\.(?=\s|$)")
 _NAME_MARK = re.compile(r"[_$@.\d]|::")
 _APOSTROPHE = re.compile(r"['’]")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -69,14 +68,6 @@ _SWITCHED = re.compile(
 )
 _SPANISH = re.compile(r"\b(?:el|la|los|las|de|que|en|con|para|una?|se|del|al|por|y|es|lo|su)\b")
 _ENGLISH = re.compile(r"\b(?:the|of|and|is|are|to|for|in|on|with|it|an|be|must|not|from|that|this)\b")
-_AGREEING = re.compile(r"nunca|jam[aá]s|ni|ning[uú]n\w*|nada de|nadie|tampoco", re.IGNORECASE)
-_ORIGIN = re.compile(r"\b(?:from|desde)\s(?:(?:the|an?|our|its|el|las?|los|un|una)\s)?`?(?=[^\s`])")
-_GOAL = re.compile(r"\b(?:to|into|onto|hacia)\s(?:(?:the|an?|our|its|el|las?|los|un|una)\s)?`?(?=[^\s`])")
-_ROUTE = re.compile(
-    r"\bde\s(?:el\s|las?\s|los\s)?`?(?P<origin>[\w./-]+)`?\sa(?:l?\s|\slas?\s|\slos\s)`?(?P<goal>[\w./-]+)"
-    r"|从\s?(?P<zh_origin>[^，。；,;]{1,20}?)(?:同步|复制|拷贝|导入|迁移|写|推送?)?(?:到|至|向|往)\s?(?P<zh_goal>\S)"
-    r"|(?P<ja_origin>[^\s、。；ぁ-ん]+)から\s?(?P<ja_goal>[^\s、。；ぁ-ん]+)(?:へ|に|まで)"
-)
 _IS_ADVERB = re.compile(r"\s*(?:$|[.,;:!?)—–]|and\b|y\b|then\b)")
 _KANJI_COUNT = re.compile(r"[二两三四五六七八九十](?=[个次分天小台层条周年月秒回個件日時つ倍])")
 
@@ -136,20 +127,6 @@ class Analysis:
     facts: dict[str, frozenset[str]]
 
 
-@record
-class _Clause:
-    start: int
-    end: int
-    is_open: bool
-    """A reason or a condition: what it says is neither advised nor turned down."""
-    is_else: bool
-    """What happens otherwise: its troubles speak for the advice."""
-    flips: tuple[tuple[int, int], ...]
-    """Half-open ranges of offsets whose stance is turned round."""
-    opened: tuple[tuple[int, int], ...]
-    """Ranges of offsets that are left open: what a ban speaks of, said before it."""
-
-
 def detect_language(text: str) -> str:
     """Tell en, zh, ja and es apart: kana, Han characters, then common words."""
     if re.search(r"[ぁ-ゖァ-ヺ]", text):
@@ -167,205 +144,19 @@ def detect_language(text: str) -> str:
     return "es" if spanish > english else "en"
 
 
-def _cut_clauses(text: str, lang: str) -> list[_Clause]:
-    marks = sorted({0, len(text), *(m.end() for m in _CLAUSE.finditer(text))})
-    turning = words.operators(lang)
-    hits = [
-        (m.start(), m.end(), turning.kinds[m.group()])
-        for m in turning.pattern.finditer(words.fold(text))
-        if "plain" not in turning.kinds[m.group()]
-    ]
-    if lang in words.CJK:
-        marks = sorted(
-            {*marks, *(end for _, end, kinds in hits if "reason_end" in kinds and end < len(text))}
-        )
-    else:
-        marks = sorted({*marks, *(start for start, _, kinds in hits if kinds & {"reason", "else"})})
-    clauses = []
-    for start, end in itertools.pairwise(marks):
-        inside = [hit for hit in hits if start <= hit[0] < end]
-        if lang == "es":
-            inside = _one_negation(inside, text)
-        clauses.append(_clause(text, start, end, inside, lang))
-    return _open_after_without(clauses, text, lang)
-
-
-def _clause(
-    text: str, start: int, end: int, hits: list[tuple[int, int, frozenset[str]]], lang: str
-) -> _Clause:
-    flips: list[tuple[int, int]] = []
-    opened: list[tuple[int, int]] = []
-    is_open = is_else = False
-    prefers = _prefers(text[start:end], lang)
-    hits = _cancel_without(hits)
-    for at, stop, kinds in hits:
-        if kinds & {"reason", "else"} and at - start <= 2:  # noqa: PLR2004 (a mark or a space may stand before it)
-            is_open, is_else = True, is_else or "else" in kinds
-        if "reason_end" in kinds and end - stop <= 1:
-            is_open = True
-        if kinds & {"after", "without"} or ("over" in kinds and prefers):
-            reach = _reach(text, at, stop, end, kinds)
-            flips.append((stop, reach))
-            if lang in words.LATIN:
-                opened.append((reach, end))
-        if "topic" in kinds and at - start > 1:
-            opened.append((start, at))
-        if lang in words.CJK and "reason" in kinds:
-            opened.append((at, end))
-        if "before" in kinds or ("over_before" in kinds and prefers):
-            turned = _turned_from(text, start, at) if lang == "ja" else start
-            flips.append((turned, at))
-            opened.append((start, turned))
-        if "clause" in kinds:
-            flips.append((start, end))
-    return _Clause(start, end, is_open, is_else, tuple(flips), tuple(opened))
-
-
-def _reach(text: str, at: int, stop: int, end: int, kinds: frozenset[str]) -> int:
-    """Return where a negation ends: a noun's attribute, one member of a list, or else the clause."""
-    if text[at:stop] in _ATTRIBUTIVE:
-        noun = text.find("的", stop, min(end, stop + _LONGEST_ATTRIBUTE))
-        if noun > 0 and text[noun + 1 : noun + 2] > "㐀":
-            return noun
-    breaks = (_LIST_END if "near" in kinds else _CIRCUMSTANCE).search(text, stop + 1, end)
-    return breaks.start() if breaks else end
-
-
-def _turned_from(text: str, start: int, at: int) -> int:
-    """Return where a Japanese negation begins: after a clause that was joined, and after a topic with an object."""
-    for match in _JOINED.finditer(text, start, at):
-        start = match.end()
-    topic = text.find("は", start, at)
-    return topic if topic > 0 and _OBJECT.search(text, topic, at) else start
-
-
-def _open_after_without(clauses: list[_Clause], text: str, lang: str) -> list[_Clause]:
-    """Read what follows "without it," as what happens otherwise."""
-    found: list[_Clause] = []
-    for clause in clauses:
-        before = found[-1] if found else None
-        if before is not None and not clause.is_open and _WITHOUT[lang].match(text, before.start, before.end):
-            clause = replace(clause, is_open=True, is_else=True)  # noqa: PLW2901 (the clause as it is meant)
-        found.append(clause)
-    return found
-
-
-_NO_WITHOUT = re.compile(r"(?!)")
-_WITHOUT = {
-    "en": re.compile(r"\s*without\b[^,]*,\s*$", re.IGNORECASE),
-    "es": re.compile(r"\s*sin\b[^,]*,\s*$", re.IGNORECASE),
-    "ja": _NO_WITHOUT,
-    "zh": _NO_WITHOUT,
-}
-_ATTRIBUTIVE = frozenset({"没有", "没", "未", "不"})
-_LONGEST_ATTRIBUTE = 10  # characters
-_LIST_END = re.compile(r"\s(?:and|but|y|pero)\s")
-_CIRCUMSTANCE = re.compile(
-    r"\s(?:on|in|into|during|at|for|with|en|durante|para|hay que|se debe|debes?|deben|conviene)\s"
-)
-"""What a negation does not reach: where and when, or a duty that is told next."""
-_JOINED = re.compile(r"とし(?!て)|として|して(?!は)|し、|ので|ため|から")
-_OBJECT = re.compile(r"[をでにへ]")
-
-
-def _one_negation(
-    hits: list[tuple[int, int, frozenset[str]]], text: str
-) -> list[tuple[int, int, frozenset[str]]]:
-    """Read "no … nunca" and "sin ningún" as one negation: in Spanish they agree and do not cancel out."""
-    kept: list[tuple[int, int, frozenset[str]]] = []
-    is_denied = False
-    for at, stop, kinds in hits:
-        if not is_denied or not _AGREEING.fullmatch(text[at:stop]):
-            kept.append((at, stop, kinds))
-        is_denied = is_denied or bool(kinds & {"after", "without"})
-    return kept
-
-
-def _cancel_without(hits: list[tuple[int, int, frozenset[str]]]) -> list[tuple[int, int, frozenset[str]]]:
-    """Read "never X without Y" as "X with Y": drop both turns."""
-    negation = next((i for i, (_, _, kinds) in enumerate(hits) if "after" in kinds), -1)
-    without = next((i for i, (_, _, kinds) in enumerate(hits) if "without" in kinds), -1)
-    if 0 <= negation < without:
-        return [hit for i, hit in enumerate(hits) if i not in (negation, without)]
-    return hits
-
-
-_ORDERS = {
-    "en": (
-        (re.compile(r"^\s*before\s(?P<late>[^,]+),\s*(?P<early>.+)"), re.compile(r"^\s*after\s(?P<early>(?!\d)[^,]+),\s*(?P<late>.+)"),
-         re.compile(r"(?P<early>.+?)\s(?:before|and then|and afterwards|, then)\s(?P<late>.+)"), re.compile(r"(?P<late>.+?)\s(?<!\d days )(?<!\d hours )(?<!\d minutes )after\s(?P<early>(?!\d).+)"))
-    ),
-    "es": (
-        (re.compile(r"^\s*antes de\s(?P<late>[^,]+),\s*(?P<early>.+)"), re.compile(r"^\s*(?:despues de|tras)\s(?P<early>[^,]+),\s*(?P<late>.+)"),
-         re.compile(r"(?P<early>.+?)\s(?:antes de|y despues|y luego)\s(?P<late>.+)"), re.compile(r"(?P<late>.+?)\s(?:despues de|tras)\s(?P<early>.+)"))
-    ),
-    "zh": (
-        re.compile(r"先(?P<early>.+?)[，,]?(?:再|然后|之后|后)(?P<late>.+)"), re.compile(r"(?P<early>.+?)(?:之后|以后)[，,]?(?P<late>.+)"),
-        re.compile(r"(?P<late>.+?)(?:之前|以前)[，,]?(?P<early>.+)"),
-    ),
-    "ja": (
-        re.compile(r"(?P<early>.+?)(?:てから|でから|た後に?|の後に?)、?(?P<late>.+)"), re.compile(r"(?P<late>.+?)前に、?(?P<early>.+)"),
-    ),
-}  # fmt: skip
-"""How a sentence tells what comes first; the first pattern that fits reads it."""
-
-
-def _phases(text: str, lang: str) -> list[tuple[int, int, int]]:
-    """Return (start, end, side) of what each sentence of a folded text tells to come earlier (-1) and later (1)."""
-    found: list[tuple[int, int, int]] = []
-    at = 0
-    for end in [*(m.end() for m in _SENTENCE.finditer(text)), len(text)]:
-        reason = _WHY.search(text, at, end)
-        stop = reason.start() if reason else end
-        for pattern in _ORDERS[lang]:
-            match = pattern.match(text[at:stop]) if pattern.pattern[0] == "^" else pattern.search(text[at:stop])
-            if match:
-                found += [(at + match.start("early"), at + match.end("early"), -1)]
-                found += [(at + match.start("late"), at + match.end("late"), 1)]
-                break
-        at = end
-    return found
-
-
-_WHY = re.compile(r",?\s(?:because|since|so that|so|or|otherwise|or else|porque|ya que|pues|o)\s")
-"""Where a sentence turns from what to do to why: the steps that follow are not advice."""
-
-
-def _roles(text: str) -> dict[int, int]:
-    """Map the offsets at which a folded text names where something comes from (-1) and goes to (1)."""
-    found = {m.end(): -1 for m in _ORIGIN.finditer(text)} | {m.end(): 1 for m in _GOAL.finditer(text)}
-    for match in _ROUTE.finditer(text):
-        for name, at in match.re.groupindex.items():
-            if match.group(at) is not None:
-                found[match.start(at)] = -1 if name.endswith("origin") else 1
-    return found
-
-
-_PREFERENCE = {
-    "en": re.compile(r"\b(?:prefer|favou?r|choose|pick|use)", re.IGNORECASE),
-    "es": re.compile(r"\b(?:prefer|prefier|elig|escog|mejor)", re.IGNORECASE),
-    "ja": re.compile(r"推奨|優先|使|選|好"),
-    "zh": re.compile(r"优先|推荐|选"),
-}
-
-
-def _prefers(clause: str, lang: str) -> bool:
-    return _PREFERENCE[lang].search(clause) is not None
-
-
 class _Reader:
     """Walks over one text and collects units."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.lang = detect_language(text)
-        self.clauses = _cut_clauses(text, self.lang)
+        self.clauses = cut_clauses(text, self.lang)
         self.code = [(m.start(1), m.end(1)) for m in _CODE_SPAN.finditer(text)]
         self.quoted = [m.span() for m in _QUOTED.finditer(text)]
         self.folded = words.fold(text)
         self.phrases = {m.start(): m.end() for m in words.phrase_pattern().finditer(self.folded)}
-        self.roles = _roles(self.folded)
-        self.phases = _phases(self.folded, self.lang)
+        self.roles = read_roles(self.folded)
+        self.phases = read_phases(self.folded, self.lang)
         self.units: list[Unit] = []
         self.at_clause = 0
         self.skip_to = 0
@@ -432,8 +223,8 @@ class _Reader:
         weight = more.pop("weight", None) or _WEIGHT[kind]
         role = self.roles.get(start, 0)
         phase = next((side for low, high, side in self.phases if low <= start < high), 0)
-        unit = Unit(kind, keys, start, end, clause, stance, weight, sides=_sides(keys), role=role, phase=phase, **more)  # type: ignore[arg-type]
-        self.units.append(unit)
+        read = {"sides": _sides(keys), "role": role, "phase": phase, **more}
+        self.units.append(Unit(kind, keys, start, end, clause, stance, weight, **read))  # type: ignore[arg-type]
         self.last_word = (keys[0], end, kind)
 
     def _is_turned_itself(self, start: int) -> bool:
@@ -745,7 +536,7 @@ def _bigrams(text: str) -> frozenset[str]:
 
 
 def _axes(units: tuple[Unit, ...]) -> dict[str, int]:
-    """Map an axis to the side the text takes: 1, -1, or 0 when it speaks for both; of a weak one, when it names both."""
+    """Map an axis to the side the text takes: 1 or -1; 0 when it speaks for both, of a weak one when it names both."""
     found: dict[str, int] = {}
     named: dict[str, int] = {}
     strong = words.opposites().strong

@@ -27,7 +27,9 @@ _SPANISH_ENDINGS = (
     "adas", "ados", "ada", "ado", "idas", "idos", "ida", "ido", "arse", "erse", "irse", "aron", "ieron",
     "amos", "emos", "ar", "er", "ir", "an", "en", "as", "es", "os", "a", "e", "o", "s", "n",
 )  # fmt: skip
-_SPANISH_TAIL = re.compile(r"(?<=..)(?:(?<=[aei]r)|(?<=ando|endo))(?:l[aeo]s?|se|me|te|nos)+$|(?<=...)a?mente$")
+_SPANISH_TAIL = re.compile(
+    r"(?<=..)(?:(?<=[aei]r)|(?<=ando|endo))(?:l[aeo]s?|se|me|te|nos)+$|(?<=...)a?mente$"
+)
 """Pronouns on an infinitive or gerund ("eliminarla") and the ending of an adverb ("solamente")."""
 _SHORTEST_STEM = 3
 _WORDS_KEPT = 32_768  # words whose spelling and stem are remembered
@@ -193,6 +195,13 @@ def operators(lang: str) -> Operators:
             kinds[spelling] = kinds.get(spelling, frozenset()) | {kind}
     body = "|".join(sorted(map(re.escape, kinds), key=len, reverse=True))
     return Operators(re.compile(rf"(?<![\w]){'(?:' + body + ')'}(?![\w])" if lang in LATIN else body), kinds)
+
+
+@cache
+def orders(lang: str) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns that tell an order of steps, the first that fits first."""
+    lines = (line.partition(": ") for line in _lines("orders.txt"))
+    return tuple(re.compile(pattern) for name, _, pattern in lines if name == lang)
 
 
 @cache

@@ -454,3 +454,26 @@ def test_llm_mode_falls_back_to_the_rules_of_the_session(memx: Program, tmp_path
         use(memx, server.configure(tmp_path / "llm"))
         document = memx.json("distill", "--session", str(log), "--mode", "llm")
     assert [c["text"] for c in document["candidates"]] == [c["text"] for c in rules]
+
+
+def test_merge_by_content_asks_the_llm_and_keeps_every_fact(memx: Program, tmp_path: Path) -> None:
+    """Two lessons that are one get the LLM's words when it keeps their facts, and sentences when it does not."""
+    first = "Always run the database migrations before starting the web workers."
+    again = "Run the database migrations before you start the web workers, always."
+    one = "Always run the database migrations before you start the web workers."
+    answers = iter((one + " It takes 30 s.", one))
+
+    def combine(_server: LlmServer, _prompt: str) -> str:
+        return json.dumps({"answers": [{"n": 1, "score": 100, "text": next(answers)}]})
+
+    memx.ok("init", "--no-hooks")
+    memx.ok("config", "set", "curator.merge_strategy", "merge_content")
+    with LlmServer(combine) as server:
+        use(memx, server.configure(tmp_path / "llm"))
+        kept = memx.json("add", first)["id"]
+        assert memx.json("add", again)["id"] == kept
+        assert "30 s" not in memx.ok("show", kept)
+        apart = memx.json("unmerge", kept)
+        memx.ok("resolve", kept, apart["restored"], "--keep", "merge")
+        assert one in memx.ok("show", kept)
+        assert len(server.sent) == 2

@@ -60,7 +60,7 @@ def _bound(row: Any, limit: int) -> float:
 
 
 def _best(cosines: Any, limit: int) -> Any:
-    """Return the places of the `limit` greatest, greatest first; among equals the first rows win, whatever the block."""
+    """Return the places of the `limit` greatest, greatest first; of equals the first rows, whatever the block."""
     import numpy as np
 
     if len(cosines) > limit:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-JUDGE, EXTRACT = "judge", "extract"
+JUDGE, EXTRACT, COMBINE = "judge", "extract", "combine"
 LANGUAGES = ("en", "es", "ja", "zh")
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions")
 
@@ -29,6 +29,12 @@ def extract_prompt(turns: Sequence[tuple[int, str, str]], language: str) -> Prom
     """Return the prompt that has lessons found in turns of (number, role, text)."""
     lines = (f"<turn n={number} by={role}>\n{_defused(text)}\n</turn>" for number, role, text in turns)
     return _prompt(EXTRACT, language, "\n".join(lines), load_schema(EXTRACT))
+
+
+def combine_prompt(texts: Sequence[str], language: str) -> Prompt:
+    """Return the prompt that has notes on one lesson written as one."""
+    notes = "\n".join(f"<note n={number}>\n{_defused(text)}\n</note>" for number, text in enumerate(texts, 1))
+    return _prompt(COMBINE, language, notes, load_schema(COMBINE))
 
 
 def tiny_prompt() -> Prompt:

@@ -21,11 +21,12 @@ from memx.reflector.subject import tools_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 SHORTEST = 18
 """Latin characters; nothing shorter holds a lesson."""
+_OWN_WORDS_OF_BOTH = 0.7
 _OWN_WORDS = 0.5
 """At least so much of a rewritten lesson's words stand in its evidence."""
 _STEM = 4
@@ -88,6 +89,41 @@ def find_invention(evidence: str, text: str) -> str:
         if added and not all(_stands_in(fact, evidence) for fact in added):
             return f"adds the {name} {added[0][:40]!r}"
     return "" if _share_of_words(text, evidence) >= _OWN_WORDS else "says something else"
+
+
+def find_loss(sources: Sequence[str], text: str) -> str:
+    """Return why a text may not stand for lessons that are one, "" when it says what each says and no more.
+
+    What is said twice may be said once; all must be sanitised already.
+    """
+    return (
+        find_fault(text)
+        or _differing_stance(sources, text)
+        or _differing_names(sources, text)
+        or ("is longer than both" if len(text) > sum(map(len, sources)) else "")
+        or ("" if _share_of_words(text, " ".join(sources)) >= _OWN_WORDS_OF_BOTH else "says something else")
+    )
+
+
+def _differing_stance(sources: Sequence[str], text: str) -> str:
+    if set(negations_of(text)) != {denied for source in sources for denied in negations_of(source)}:
+        return "changes a negation"
+    for source in sources:
+        turned = _turned_round(source, text)
+        if turned:
+            return f"turns {turned!r} round"
+        if _is_cjk(source) != _is_cjk(text) or detect_language(source) != detect_language(text):
+            return "changes the language"
+    return ""
+
+
+def _differing_names(sources: Sequence[str], text: str) -> str:
+    for name, facts in _FACTS:
+        known = dict.fromkeys(fact for source in sources for fact in facts(source))
+        lost, added = _missing(known, facts(text)), _missing(facts(text), known)
+        if lost or added:
+            return f"drops the {name} {lost[:40]!r}" if lost else f"adds the {name} {added[:40]!r}"
+    return ""
 
 
 def find_fault(text: str) -> str:
