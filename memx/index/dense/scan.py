@@ -21,7 +21,9 @@ _MIDDLE, _SLOPE = 1.25, 0.74
 _ROUNDING, _ROUNDING_OF_COSINE = 1e-6, 1e-3
 """How far the mapped value may lie from the exact one: float32 throughout, and simsimd's own approximate roots."""
 _FLOAT_BYTES = 4
-_SAMPLE_STEP, _SAMPLE_MARGIN = 64, 4
+_BLOCK_ROWS = 16_384
+"""Products of so many rows stay in the cache of a core until their bytes are read."""
+_SAMPLE_STEP, _SAMPLE_MARGIN = 256, 4
 _WIDER = 4
 """Each band is sought among so many times the rows of the one before."""
 
@@ -140,19 +142,25 @@ def _keys(
     except ImportError:
         return _high_bytes(_mapped_by_numpy(query, rows, count)), _ROUNDING
     dimension = len(query)
-    matrix = rows[: count * dimension].cast("b", shape=[count, dimension])
     vector = memoryview(query).cast("b", shape=[1, dimension])
+    ones: Any = memoryview(_one() * min(count, _BLOCK_ROWS)).cast("f")
     has_norms = len(inverse_norms) >= _FLOAT_BYTES * count
-    factors: Any = memoryview(_one() * count).cast("f")
-    middles, slope, middle, rounding = factors, -_SLOPE, _MIDDLE + _SLOPE, _ROUNDING_OF_COSINE
+    metric: Any = "cosine"
+    slope, middle, rounding = -_SLOPE, _MIDDLE + _SLOPE, _ROUNDING_OF_COSINE
     if has_norms:
-        factors = memoryview(inverse_norms)[: _FLOAT_BYTES * count].cast("f")
-        slope, middle, rounding = _SLOPE / _exact_cosine(query).norm, _MIDDLE, _ROUNDING
-    products: Any = simsimd.cdist(vector, matrix, "dot" if has_norms else "cosine", out_dtype="float32")
-    products = memoryview(products).cast("B").cast("f")
-    # Not in place: with `out` simsimd 6.5 gives back a reference to None that it never took.
-    mapped: Any = simsimd.fma(products, factors, middles, alpha=slope, beta=middle)
-    return _high_bytes(bytes(memoryview(mapped))), rounding
+        metric, slope, middle, rounding = "dot", _SLOPE / _exact_cosine(query).norm, _MIDDLE, _ROUNDING
+    norms: Any = memoryview(inverse_norms)[: _FLOAT_BYTES * count].cast("f") if has_norms else None
+    keys = []
+    for start in range(0, count, _BLOCK_ROWS):
+        size = min(_BLOCK_ROWS, count - start)
+        matrix = rows[start * dimension : (start + size) * dimension].cast("b", shape=[size, dimension])
+        products: Any = simsimd.cdist(vector, matrix, metric, out_dtype="float32")
+        products = memoryview(products).cast("B").cast("f")
+        factors = ones[:size] if norms is None else norms[start : start + size]
+        # Not in place: with `out` simsimd 6.5 gives back a reference to None that it never took.
+        mapped: Any = simsimd.fma(products, factors, ones[:size], alpha=slope, beta=middle)
+        keys.append(_high_bytes(bytes(memoryview(mapped))))
+    return b"".join(keys), rounding
 
 
 def _one() -> bytes:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memx.index.dense import scan
 from memx.index.dense.scan import cosine, iter_nearest, make_inverse_norms, nearest_rows
 
 DIMENSION = 32
@@ -118,3 +119,14 @@ def test_cosine_of_two_vectors(a: bytes, b: bytes, expected: float) -> None:
     """Two stored vectors are compared exactly, zero ones give 0."""
     assert cosine(a, b) == expected
     assert cosine(b, a) == expected
+
+
+@pytest.mark.parametrize("has_norms", [False, True])
+def test_blocks_join_to_the_whole(has_norms: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
+    """A matrix of several blocks, the last one shorter, is scanned as one."""
+    monkeypatch.setattr(scan, "_BLOCK_ROWS", 100)
+    rows = make_rows(1234, 5, 0.5)
+    query = rows[1].tobytes()
+    norms = make_inverse_norms(rows.tobytes(), DIMENSION) if has_norms else b""
+    found = nearest_rows(query, memoryview(rows.tobytes()), len(rows), 30, norms)
+    assert found == exact(query, rows, 30)
