@@ -40,7 +40,10 @@ _CONNECTORS = ("::", "->", ".", "/", "-", "'", "@")
 _SHORT_WORD = 3
 _TRAILING = ".,;:!?)"
 _PIECE_CONNECTORS = (".", "::", "->", "/")
-_SYMBOLS = frozenset("!<>=&|~^%*+-:?$")
+_SYMBOLS = "!<>=&|~^%*+-:?$"
+_WORD_MARKS = "_$@"
+_ASCII_WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" + _WORD_MARKS
+_SEPARATED = {code: " " for code in range(128) if not chr(code).isalnum()}
 _FIRST_CJK = "\u1100"
 _CJK_RANGES = (
     (0x1100, 0x11FF),
@@ -115,6 +118,10 @@ def tokenize(text: str) -> list[tuple[str, int]]:
 
 def subwords(token: str) -> list[str]:
     """Return the parts of a compound token: `getUserById` is get, User, By, Id."""
+    if token.isascii():
+        plain = token.translate(_SEPARATED).split()
+        if token.islower() or (token.isupper() and "".join(plain).isalpha()):
+            return plain
     parts: list[str] = []
     start = -1
     for at, char in enumerate(token):
@@ -158,7 +165,7 @@ def _scan(chunk: str) -> list[tuple[str, int]]:
             end = _word_end(chunk, at + (2 if chunk.startswith("--", at) else 1))
             tokens.append((chunk[at:end][:MAX_TERM_CHARS], WORD))
         elif char in _SYMBOLS:
-            end = _end_of(chunk, at, _SYMBOLS.__contains__)
+            end = len(chunk) - len(chunk[at:].lstrip(_SYMBOLS))
             if end - at > 1:
                 tokens.append((chunk[at:end][:MAX_TERM_CHARS], SYMBOL))
         else:
@@ -168,7 +175,7 @@ def _scan(chunk: str) -> list[tuple[str, int]]:
 
 
 def _is_word(char: str) -> bool:
-    return (char.isalnum() or char in "_$@") and not is_cjk(char)
+    return (char.isalnum() or char in _WORD_MARKS) and not is_cjk(char)
 
 
 def _is_flag(chunk: str, at: int) -> bool:
@@ -184,13 +191,20 @@ def _end_of(chunk: str, at: int, belongs: Callable[[str], bool]) -> int:
     return at
 
 
+def _run_end(chunk: str, at: int) -> int:
+    """Return where the characters of a word end that begins here."""
+    if chunk.isascii():
+        return len(chunk) - len(chunk[at:].lstrip(_ASCII_WORD))
+    return _end_of(chunk, at, _is_word)
+
+
 def _word_end(chunk: str, at: int) -> int:
-    at = _end_of(chunk, at, _is_word)
+    at = _run_end(chunk, at)
     while at < len(chunk):
         width = next((len(c) for c in _CONNECTORS if chunk.startswith(c, at)), 0)
         if not width or at + width >= len(chunk) or not _is_word(chunk[at + width]):
             break
-        at = _end_of(chunk, at + width, _is_word)
+        at = _run_end(chunk, at + width)
     if chunk.startswith("++", at):
         return at + 2
     return at + 1 if chunk.startswith("#", at) and not _is_word(chunk[at + 1 : at + 2] or " ") else at
@@ -215,7 +229,8 @@ class Analyser:
 
     def __init__(self, stem: Stem) -> None:
         """Start with an empty memory; it grows with the vocabulary, not with the texts."""
-        self._stem = stem
+        self._stem_of = stem
+        self._stems: dict[str, tuple[str, ...]] = {}
         self._chunks: dict[str, tuple[str, str, int]] = {}
 
     def views(self, text: str) -> tuple[str, str, int]:
@@ -228,9 +243,16 @@ class Analyser:
         exact, stems, lengths = zip(*seen, strict=True)
         return f" {''.join(exact) or ' '}", f" {''.join(stems) or ' '}", sum(lengths)
 
+    def _stem(self, word: str) -> tuple[str, ...]:
+        stems = self._stems.get(word)
+        if stems is None:
+            stems = self._stems[word] = self._stem_of(word)
+        return stems
+
     def _remember(self, chunk: str) -> tuple[str, str, int]:
         if len(self._chunks) >= MAX_REMEMBERED:
             self._chunks.clear()
+            self._stems.clear()
         views = self._chunks[chunk] = self._chunk_views(chunk)
         return views
 

@@ -104,3 +104,9 @@ def test_views_hold_the_terms_of_the_same_text(text: str) -> None:
         assert f" {term.exact} " in exact
         for stem in (*term.stems, *(stem for piece in term.pieces for stem in piece)):
             assert f" {stem} " in stems
+
+
+@given(st.text("aAbB09_-.@", max_size=10))
+def test_plain_compounds_split_as_mixed_ones_do(token: str) -> None:
+    """The short way for tokens of one case and the walk along the characters agree."""
+    assert subwords(token) == [part for part in subwords(f"{token} é") if part != "é"]
