@@ -46,9 +46,14 @@ _FOREIGN = pattern(r"[A-Za-z]{2,}|\d")
 _NAME = pattern(r"\b[A-Z][A-Za-z]*[A-Z0-9]\w*|(?<=[a-z,;] )[A-Z][a-z]+\b")
 _PREFIX = pattern(r"^\s*[\w()/,.*\[\]-]{1,30}:\s+")
 """`fix:`, `core/io:`: what a title is about is no clause."""
+_WITHOUT = pattern(r"^\W*(?:without|sin)\b", re.IGNORECASE | re.MULTILINE)
+_DENIAL = pattern(r"\b(?:not|no|never|sin|nunca)\s+(\w+(?:\s+\w+)?)", re.IGNORECASE)
+_VERB = 12
+"""Characters in which the verb of a chore stands: at the beginning, in Japanese at the end."""
 _SO = pattern(r"[,;]\s+so\s+(?!far\b|much\b|many\b|long\b|on\b|called\b)", re.IGNORECASE)
 _STATUS = pattern(r"(?<![\d.])[45]\d\d(?![\d.])|(?<![A-Za-z])E[A-Z]{4,}(?![a-z])")
-_FULL, _STRONG, _FAIR = 1.0, 0.9, 0.8
+_FULL, _STRONG, _FAIR, _BARE = 1.0, 0.9, 0.8, 0.75
+"""Strengths; the last is a reason without trouble, directive or remedy: enough where it is the whole text."""
 _PLAIN = 0.9
 """The factor of a sentence that names nothing."""
 
@@ -65,7 +70,7 @@ def sentence_support(sentence: Sentence, folded: str, counts: Mapping[str, int],
     if _TELLING.isdisjoint(counts) and not _SO.search(sentence.masked):
         return 0.0
     support = _support((sentence,), sentence.masked, counts, words)
-    if not support or weight_of(sentence.masked.strip()) < _SHORTEST:
+    if support <= _BARE * _PLAIN or support == _BARE or weight_of(sentence.masked.strip()) < _SHORTEST:
         return 0.0
     return 0.0 if _is_unreal((sentence,), folded, words) else support
 
@@ -135,7 +140,7 @@ def may_state(text: str, words: Vocabulary) -> bool:
         return True
     if _CLAUSES.search(text):
         return words.has("directive", folded) or words.has("failure", folded)
-    if not words.has("hazard", folded):
+    if not (words.has("hazard", folded) or _WITHOUT.search(text)):
         return False
     return any(words.first("directive", fold(line)) == 0 for line in text.splitlines())
 
@@ -181,25 +186,56 @@ def _is_trouble(counts: Mapping[str, int], masked: str) -> bool:
 
 
 def _strength(counts: Mapping[str, int], masked: str, words: Vocabulary) -> float:
+    if _is_trouble_denied(counts, masked, words):
+        return 0.0
     trouble = _is_trouble(counts, masked) or "diagnosis" in counts
     directive = "directive" in counts
-    remedy = any(name in counts for name in ("remedy", "decision", "success", "measure"))
     if "reason" in counts or _SO.search(masked):
-        return _reasoned(counts, trouble=trouble, directive=directive, remedy=remedy)
-    if directive and trouble:
-        at = words.first("directive", fold(masked))
-        if _CLAUSES.search(_PREFIX.sub("", masked)) and (not words.spaced or at < _EARLY):
-            return _FAIR
-        return _FAIR if at == 0 and "hazard" in counts else 0.0
+        return _reasoned(counts, masked, words, trouble=trouble, directive=directive)
+    at = words.first("directive", fold(masked)) if directive else -1
+    if (
+        directive
+        and trouble
+        and _CLAUSES.search(_PREFIX.sub("", masked))
+        and (not words.spaced or at < _EARLY)
+    ):
+        return _FAIR
+    if at == 0 and ("hazard" in counts or _WITHOUT.match(masked)):
+        return _FAIR
     return _FAIR if trouble and _is_explained(masked, words) else 0.0
 
 
-def _reasoned(counts: Mapping[str, int], *, trouble: bool, directive: bool, remedy: bool) -> float:
+def _reasoned(
+    counts: Mapping[str, int], masked: str, words: Vocabulary, *, trouble: bool, directive: bool
+) -> float:
+    remedy = any(name in counts for name in ("remedy", "decision", "success", "measure"))
+    if _is_chore(masked, words):
+        return _FAIR if trouble else 0.0
     if trouble:
         return _FULL if directive or remedy else _STRONG
     if directive:
         return _STRONG if remedy or "negation" in counts else _FAIR
-    return _FAIR if remedy and "maintenance" not in counts else 0.0
+    if remedy:
+        return _FAIR if "maintenance" not in counts else 0.0
+    return _BARE if "reason" in counts and "chatter" not in counts else 0.0
+
+
+def _is_chore(masked: str, words: Vocabulary) -> bool:
+    """Tell whether a sentence's verb is that of a chore or a feature: its reason is only why that was done."""
+    folded = fold(_PREFIX.sub("", masked)).rstrip(" 。")
+    return words.has("chore", folded[-_VERB:] if words.language == "ja" else f"{folded[:_VERB]} ")
+
+
+def _is_trouble_denied(counts: Mapping[str, int], masked: str, words: Vocabulary) -> bool:
+    """Tell whether all trouble in a sentence stands right behind a negation: `was not empty`."""
+    if "failure" not in counts or "hazard" in counts or "diagnosis" in counts:
+        return False
+    denied = 0
+    for found in _DENIAL.finditer(masked):
+        alone = cue_counts(words.language, found.group(1))
+        whole = cue_counts(words.language, found.group())
+        denied += "failure" in alone and whole.get("failure", 0) <= alone["failure"]
+    return denied >= counts["failure"]
 
 
 def _is_explained(masked: str, words: Vocabulary) -> bool:
@@ -211,9 +247,7 @@ def _is_explained(masked: str, words: Vocabulary) -> bool:
     if min(weight_of(before), weight_of(after)) < _SIDE or (words.spaced and before.count(" ") < _WORDS):
         return False
     cues_before, cues_after = cue_counts(words.language, before), cue_counts(words.language, after)
-    return "failure" in cues_before and any(
-        name in cues_after for name in ("negation", "necessity", "remedy")
-    )
+    return "failure" in cues_before and any(name in cues_after for name in ("lack", "necessity"))
 
 
 def _reported_room(words: Vocabulary) -> int:
