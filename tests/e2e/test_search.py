@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import memx
 from memx.store.lock import Lock
 
 if TYPE_CHECKING:
@@ -118,6 +119,36 @@ def test_explained_document_multiplies_out_exactly(filled: Program) -> None:
         assert hit["blended"] == pytest.approx(0.6 * hit["keyword"] + 0.4 * hit["semantic"], rel=1e-9)
         final = hit["blended"] * hit["decay"] * hit["recency_boost"] * hit["scope_boost"]
         assert hit["score"] == pytest.approx(final, rel=1e-9)
+
+
+BREAKERS = {
+    "l1": "import memx.generator.exact as m; m.ExactMatcher.score = fail",
+    "l2": "import memx.generator.fuzzy as m; m.FuzzyMatcher.score = fail",
+    "l3": "import memx.generator.metadata as m; m.MetadataMatcher.score = fail",
+    "l4": "import memx.generator.vector as m; m.VectorSearcher.prepare = m.VectorSearcher.score = fail",
+    "index": "import sys; sys.modules['tantivy'] = None",
+}
+
+
+@pytest.mark.parametrize("broken", [*((name,) for name in BREAKERS), tuple(BREAKERS)], ids="-".join)
+def test_broken_layer_is_named_and_the_search_goes_on(
+    filled: Program, tmp_path: Path, broken: tuple[str, ...]
+) -> None:
+    """One layer, tantivy, or all at once: exit 0, each is named, and what is left answers."""
+    lines = [
+        "def fail(*values):",
+        "    raise RuntimeError('out of order')",
+        *(BREAKERS[name] for name in broken),
+    ]
+    (tmp_path / "sitecustomize.py").write_text("\n".join(lines), encoding="utf-8")
+    path = os.pathsep.join((str(tmp_path), os.path.dirname(os.path.dirname(memx.__file__))))
+    done = filled.run("search", "redis pool ceiling", "--json", environ={"PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr.decode()
+    found = json.loads(done.stdout)
+    named = " ".join(found["degraded"])
+    assert all(name in named or (name == "index" and "tantivy" in named) for name in broken), named
+    if len(broken) == 1:
+        assert found["hits"][0]["text"] == LESSONS[0]
 
 
 SEAL = "mount --bind .git .git && mount -o remount,bind,ro .git"
