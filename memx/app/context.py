@@ -11,6 +11,8 @@ being asked for. What is injected counts as shown, not as recalled.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from memx.app.marks import read_marks
 from memx.app.recall import count_hits, open_stores, path_in_repository, recall, recheck
 from memx.app.search import SearchAnswer, Searching, SearchRequest
@@ -42,14 +44,13 @@ NO_ENGINES = Engines(None, None, None, None)
 ANCHORED = 2.0
 """How much more a bullet is worth when it is about a file at hand."""
 
-CANDIDATES = 200
-TOKENS_A_BULLET = 16
-"""About the shortest bullet: a larger budget needs more candidates."""
+CANDIDATES = 100
+TOKENS_A_BULLET = 25
+"""About the shortest bullet with its head and fence: a larger budget needs more candidates."""
 
 FILES_AT_HAND = 200
 OFTEN_RECALLED = 50
-MOST = 1000
-"""How many files, ids of the journal, and hits are looked at."""
+"""How many files and ids of the journal are looked at."""
 
 SHORTEST_TOKENS = 12
 """A bullet of which less would be left is not worth a place in the block."""
@@ -172,12 +173,17 @@ class _Weighing:
             for bullet in self._candidates(store, snapshot, files):
                 found[(bullet.store, bullet.path)] = bullet
         ranked = [
-            (self._worth(bullet, files), bullet)
-            for bullet in found.values()
-            if self._is_worth_saying(bullet, snapshots)
+            (self._worth(bullet, files), bullet) for bullet in found.values() if self._is_worth_saying(bullet)
         ]
         ranked.sort(key=lambda pair: (not pair[1].pinned, -pair[0], pair[1].id, pair[1].path))
-        return ranked[: self._request.max_results or MOST]
+        current = (pair for pair in ranked if not self._searching.is_superseded(pair[1].id, snapshots))
+        return list(islice(current, self._request.max_results or self._limit))
+
+    @property
+    def _limit(self) -> int:
+        """How many bullets can matter."""
+        budget = self._request.token_budget or self._project.config.generator.token_budget
+        return max(CANDIDATES, budget // TOKENS_A_BULLET)
 
     def _files_at_hand(self, snapshots: Sequence[Snapshot]) -> frozenset[str]:
         """Return the files given, else those changed since HEAD; git is not asked where no bullet has an anchor."""
@@ -198,8 +204,7 @@ class _Weighing:
     ) -> list[PackedBullet]:
         """Return the bullets that may be among the most valuable ones of a store."""
         hidden = (f"scope:{scope}" for scope in snapshot.scopes if not is_visible(scope, self.viewer))
-        limit = max(CANDIDATES, (self._request.token_budget or 0) // TOKENS_A_BULLET)
-        found = snapshot.leading(limit, Filters((), ("archived", *sorted(hidden))))
+        found = snapshot.leading(self._limit, Filters((), ("archived", *sorted(hidden))))
         for path in files:
             found += snapshot.with_facet(f"anchor:{path}")
         often = store.counts.most_recalled(OFTEN_RECALLED) if store.counts is not None else ()
@@ -209,13 +214,8 @@ class _Weighing:
                 found += snapshot.with_facet(f"id:{identifier}")
         return found
 
-    def _is_worth_saying(self, bullet: PackedBullet, snapshots: Sequence[Snapshot]) -> bool:
-        return (
-            not bullet.archived
-            and bullet.disputed is None
-            and is_visible(bullet.scope, self.viewer)
-            and not self._searching.is_superseded(bullet.id, snapshots)
-        )
+    def _is_worth_saying(self, bullet: PackedBullet) -> bool:
+        return not bullet.archived and bullet.disputed is None and is_visible(bullet.scope, self.viewer)
 
     def _worth(self, bullet: PackedBullet, files: frozenset[str]) -> float:
         """Return what a bullet is worth here."""

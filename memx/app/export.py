@@ -86,7 +86,11 @@ def _read(
                     report("bullets", done, total)
                 bullet = stored.bullet
                 count = counts.effective(bullet.id, bullet.recall_count)
-                yield place, replace(stored, bullet=replace(bullet, recall_count=count))
+                is_same = count == bullet.recall_count
+                yield (
+                    place,
+                    stored if is_same else replace(stored, bullet=replace(bullet, recall_count=count)),
+                )
 
 
 def _is_chosen(bullet: Bullet, selection: Selection) -> bool:
