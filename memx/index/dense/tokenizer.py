@@ -121,7 +121,7 @@ class UnigramTokenizer:
     def _normalize(self, text: str) -> str:
         if not _REPLACED_CHARACTERS.isdisjoint(text):
             text = text.translate(REPLACED)
-        if self.normalization & NORMALIZE_NFKC:
+        if self.normalization & NORMALIZE_NFKC and not text.isascii():
             from unicodedata import normalize
 
             text = normalize("NFKC", text)
