@@ -6,6 +6,7 @@ import re
 
 from memx.redact.finding import Match, secret
 from memx.redact.pattern import Pattern, has_any, has_long_word, lower
+from memx.redact.phrases import is_passphrase, passphrases
 from memx.redact.shape import (
     has_digit,
     has_letter,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _STRONG_WORDS = (
-    r"password|passwd|passwort|kennwort|passphrase|passcode|passwrd|pwd"
+    r"password|passwd|passwort|kennwort|pass[ -]?phrase|passcode|passwrd|pwd"
     r"|contraseña|contrasena|contraseñas|senha|mot de passe|пароль|пароля"
 )
 _WEAK_WORDS = (
@@ -43,14 +44,15 @@ _KEY_PARTS = (
 _VALUE = r"[!#-&(-;=?-\[\]-_a-~À-ɏЀ-ӿ]"
 _QUOTED = r"\\?[\"'`“‘«](?P<quoted>[^\"'`“”‘’«»\n\\]{1,500})\\?[\"'`”’»]"
 _PLAIN = rf"(?P<plain>{_VALUE}{{1,500}})"
-_BREAK = r"[ \t]*(?:\n[ \t]*)?"
+_BREAK = r"[ \t]*(?:\n[ \t>]*)?"
 _AFTER_SIGN = Pattern(
     rf"\\?[\"'`\]*_]{{0,3}}[ \t]*(?P<sign>:=|=>|==?|:|\|)[ \t]*(?:\n[ \t]+)?[*`]{{0,2}}(?:{_QUOTED}|{_PLAIN})"
 )
 _AFTER_FLAG = Pattern(rf"[ \t]+(?:{_QUOTED}|{_PLAIN})")
 _AFTER_VERB = Pattern(
     rf"[\"'`]?(?P<what>[ \t]+(?:for|of|to|on|in|at|del?|de la|para|pour|für|is now|value)"
-    rf"[ \t][^\n\"'`:=]{{1,50}}?|[ \t]+\w{{2,16}}(?=[ \t]*[:=]))?{_BREAK}"
+    rf"[ \t][^\n\"'`:=]{{1,50}}?(?=[ \t\n:=–—→⇒是为は])|[ \t]+\w{{2,16}}(?=[ \t]*[:=])"
+    rf"|[ \t]+(?:I|we|you|they)(?:[ \t]+\w{{2,12}}){{1,2}}(?=[ \t]*[:=]))?{_BREAK}"
     r"(?P<verb>\b(?:(?:is|was|were|has been|got|being) (?:now )?(?:changed|set|reset|rotated|updated) to"
     r"|is|was|are|=|:|es|era|será|ist|lautet|est|é|это"
     r"|is now|is set to|set to|to|changed to|as|should be|must be|called)\b|->|[:=–—→⇒是为は-]+)"
@@ -68,7 +70,7 @@ _CJK_TOKEN = Pattern(
 _CJK_TIGHT = Pattern(
     r"(?:[ \t]*(?:就是|应该是|現在是|现在是|是|为|為|叫|改成|改为|改為|设为|設為|设成|设置为"
     r"|は|が|を|：|:|=|은|는|이|가))?[：:=]?[ \t\n]*"
-    r"(?:[「『\"'`“]{1,2}(?P<quoted>[!-~]{1,200}?)[」』\"'`”]|(?P<plain>[!-~]{3,200}))"
+    r"(?:[「『\"'`“]{1,2}(?P<quoted>[!-~](?:[ -~]{0,198}?[!-~])??)[」』\"'`”]|(?P<plain>[!-~]{3,200}))"
 )
 _CJK_LOOSE = Pattern(r"[^\x00-\x7f。；！？]{0,10}[：:=]?[ \t]*[「『\"'`“]?(?P<plain>[!-~]{4,200})")
 _HEADER = Pattern(
@@ -124,6 +126,7 @@ def assignments(text: str) -> Iterator[Match]:
     yield from _headers(text, lowered)
     yield from _by_form(text, lowered)
     yield from _beside(text)
+    yield from passphrases(text, lowered)
 
 
 def _named(text: str, lowered: str) -> Iterator[Match]:
@@ -289,7 +292,10 @@ def _is_password(text: str, key: re.Match[str], start: int, end: int, trust: str
     if len(value) < _MIN_PASSWORD or (is_predicate(value) and trust != _BY_SIGN):
         return False
     if trust == _BY_NEIGHBOUR:
-        return _is_strong(value) and (_is_quoted(text, start) or (len(value) >= _MIN_NEIGHBOUR))
+        is_quoted = _is_quoted(text, start)
+        return (is_quoted and is_passphrase(value)) or (
+            _is_strong(value) and (is_quoted or len(value) >= _MIN_NEIGHBOUR)
+        )
     if trust == _BY_VERB:
         if _is_strong(value) or _is_quoted(text, start) or (value.isdigit() and len(value) >= 4):  # noqa: PLR2004 (a PIN)
             return True
@@ -338,6 +344,8 @@ def _is_token(text: str, value: str, start: int, trust: str) -> bool:
             and ":" not in value
             and (trust != _BY_NEIGHBOUR or "-" not in value)
         )
+    if " " in value:
+        return trust in (_BY_SIGN, _BY_VERB) and is_passphrase(value)
     if trust == _BY_SIGN and _is_quoted(text, start) and has_digit(value) and " " not in value:
         return not (_VERSION.match(value) or _is_kebab(value))
     if trust == _BY_NEIGHBOUR:
@@ -375,6 +383,8 @@ def _is_cjk_secret(text: str, start: int, end: int, kind: str, *, tight: bool) -
         return False
     if kind == "token":
         return _is_token(text, value, start, _BY_VERB if tight else _BY_NEIGHBOUR)
+    if " " in value:
+        return is_passphrase(value)
     if _is_strong(value):
         return True
     return tight and len(value) >= 4 and (value.isdigit() or (is_word(value) and _ends_clause(text, end)))  # noqa: PLR2004 (a PIN, a short word)
@@ -431,9 +441,9 @@ def _is_bearer(match: re.Match[str], value: str) -> bool:
 
 def _beside(text: str) -> Iterator[Match]:
     for match in _BESIDE.finditer(text) if has_long_word(text, _SHORTEST_BESIDE) else ():
-        token = match.group()
+        token = match.group().rstrip(".~-")
         if not looks_random(token) or is_hash(token):
             continue
         before = text[max(0, match.start() - _NEAR_CHARS) : match.start()]
         if _NEAR_KEY.search(before) and not _HASH_WORD.search(before):
-            yield secret("high-entropy", match.start(), match.end(), priority=-1)
+            yield secret("high-entropy", match.start(), match.start() + len(token), priority=-1)

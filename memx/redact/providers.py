@@ -7,8 +7,8 @@ The cheap test keeps a plain sentence from paying for forty regular expressions.
 from __future__ import annotations
 
 from memx.redact.finding import Match, secret
-from memx.redact.pattern import Pattern
-from memx.redact.shape import is_placeholder, looks_random
+from memx.redact.pattern import Pattern, has_any
+from memx.redact.shape import has_digit, has_letter, is_placeholder, looks_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,6 +118,31 @@ def tokens(text: str) -> Iterator[Match]:
         for match in pattern.finditer(text):
             if not _is_filler(match.group()):
                 yield secret(kind, match.start(), match.end(), priority=2)
+
+
+_SPLIT_KEY = Pattern(rf"{_START}(?:AKIA|ASIA)(?:[ \t-]{{0,2}}[A-Z0-9]){{16}}{_END}")
+_SPLIT_PREFIXES = (
+    "gh", "github_pat_", "glpat-", "sk-", "xox", "AIza", "npm_", "pypi-", "hf_", "k_live_", "k_test_", "SG.", "dop_v1_",
+)  # fmt: skip
+_SPLIT_TOKEN = Pattern(
+    rf"{_START}(?P<head>(?:gh[opusr]_|github_pat_|glpat-|sk-|xox[abeoprs]-|AIza|npm_|pypi-|hf_|[srp]k_(?:live|test)_"
+    r"|SG\.|dop_v1_)[A-Za-z0-9_.-]{4,})[ \t]{1,2}(?P<rest>[A-Za-z0-9_.-]{6,})"
+)
+_PIECE = Pattern(r"[A-Z0-9]+")
+
+
+def split_tokens(text: str) -> Iterator[Match]:
+    """Yield tokens with a blank in the midst, as a broken line or a table leaves them."""
+    for match in _SPLIT_KEY.finditer(text) if "KIA" in text or "SIA" in text else ():
+        pieces = _PIECE.regex.findall(match.group())
+        if len(pieces) > 1 and has_digit(match.group()) and min(map(len, pieces)) > 2:  # noqa: PLR2004
+            yield secret("aws-key", match.start(), match.end(), priority=2)
+    for match in _SPLIT_TOKEN.finditer(text) if has_any(text, _SPLIT_PREFIXES) else ():
+        head, rest = match["head"], match["rest"].rstrip(".-")
+        if has_digit(rest) and has_letter(rest) and not any(tokens(head)):
+            for token in tokens(head + rest):
+                if token.start == 0 and token.end > len(head):
+                    yield secret(token.kind, match.start(), match.start("rest") + len(rest), priority=2)
 
 
 _FILLER_VARIETY = 4

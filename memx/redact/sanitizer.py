@@ -90,6 +90,7 @@ class PrivacySanitizer:
         yield from providers.private_keys(text)
         known = list(providers.tokens(text))
         yield from known
+        yield from providers.split_tokens(text)
         yield from providers.url_credentials(text)
         yield from assignments.assignments(text)
         yield from personal.roots(text, self._root)

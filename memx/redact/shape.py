@@ -66,9 +66,14 @@ def is_placeholder(value: str) -> bool:
         return True
     if _is_reference(bare):
         return True
-    if not has_digit(bare) and _PLACEHOLDER_START.match(bare):
+    if not has_digit(bare) and _PLACEHOLDER_START.match(bare) and not _is_saying(bare):
         return True
     return not has_digit(bare) and bool(_NAMES_A_SECRET.search(bare))
+
+
+def _is_saying(bare: str) -> bool:
+    # `my dog has fleas` begins like `my password` and is none.
+    return bare.count(" ") > 2 and bare.lower().startswith(("my ", "the ", "a ", "an ", "some "))  # noqa: PLR2004
 
 
 def _is_reference(bare: str) -> bool:

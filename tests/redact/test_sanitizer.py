@@ -61,6 +61,23 @@ def test_split_token_is_redacted(kind: str, break_at: int, joint: str) -> None:
     assert redaction.text.endswith("> then")
 
 
+@pytest.mark.parametrize("kind", ["aws-key", "github-token", "openai-key", "npm-token", "sendgrid-key"])
+@pytest.mark.parametrize("blank", [" ", "  ", "\t"])
+def test_token_with_a_blank_in_it_is_redacted(kind: str, blank: str) -> None:
+    """A key that a table or an unwrapped line has cut in two goes as a whole."""
+    token = TOKENS[kind]
+    text = f"it was {token[:13]}{blank}{token[13:]} then"
+    assert SANITIZER.sanitize(text).text == f"it was <redacted:{kind}> then"
+
+
+def test_key_in_groups_is_redacted() -> None:
+    """A key written in groups, as a label has it, is a key."""
+    token = TOKENS["aws-key"]
+    groups = [token[i : i + 4] for i in range(0, len(token), 4)]
+    for joint in (" ", "-"):
+        assert SANITIZER.sanitize(f"use {joint.join(groups)}.").text == "use <redacted:aws-key>."
+
+
 def test_full_width_token_is_redacted() -> None:
     """Full-width letters are letters."""
     wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in TOKENS["aws-key"])
@@ -115,6 +132,21 @@ SECRETS = [
     ("password -> hunter2", "hunter2"),
     ("mysql -uroot -phunter2 shop", "hunter2"),
     ("echo hunter2 | sudo -S ls", "hunter2"),
+    ("DB1PW=hunter2", "hunter2"),
+    ("the password I set: hunter2x", "hunter2x"),
+    ("my password\n> hunter2x", "hunter2x"),
+    ("The password is\nhunter2x", "hunter2x"),
+    ('password is "correct horse battery staple"', "correct horse battery staple"),
+    ('use the pass phrase "correct horse battery staple"', "correct horse battery staple"),
+    ("passphrase: correct horse battery staple", "correct horse battery staple"),
+    ("The passphrase is correct horse battery staple.", "correct horse battery staple"),
+    ("PASSPHRASE=correct horse battery staple", "correct horse battery staple"),
+    ("password: correct horse battery staple", "correct horse battery staple"),
+    ("export PW='my dog has fleas'", "my dog has fleas"),
+    ("seed phrase: legal winner thank year wave sausage worth useful", "legal winner thank year"),
+    ("密码是 correct horse battery staple", "correct horse battery staple"),
+    ("密码是“correct horse battery staple”", "correct horse battery staple"),
+    ("パスワードは「correct horse battery staple」です", "correct horse battery staple"),
 ]
 
 
@@ -178,6 +210,13 @@ HARMLESS = [
     "idempotency key 01ARZ3NDEKTSV4RRFFQ69G5FAV, pod auth-service-7d9f8b6c5d-x2k4q",
     "tests pass: 120, --- PASS: TestFoo (0.00s), PWD=/srv/app, the key insight: use pnpm@9",
     "kubectl get secret my-app-secret -o yaml, secretKeyRef: name",
+    "It needs a deploy key. It came with 550e8400-e29b-41d4-a716-446655440000.",
+    "The token is stale. It came with 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08.",
+    "The key moved: sha256-n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=. See there.",
+    "password: letters must differ from the last five; passphrase: please choose another long one",
+    "the passphrase is stale after every deploy, the passphrase is hashed before saving things",
+    "AKIA KEYS MUST NEVER BE USED HERE, sk-learn v1alpha22, hf_hub 0x1234567, npm_config cache2dir",
+    'error: "wrong user or password given", secret: "not found in this namespace"',
 ]
 
 
