@@ -230,6 +230,7 @@ class Reflector:
         from memx.reflector.episode import split_episodes
         from memx.reflector.session import find_lessons
 
+        events = [self._whole(event) for event in events]
         episodes = split_episodes(events)
         parts = [
             self._finding(f, source) for f in find_lessons(episodes, self._config.repetition_min, counts)
@@ -246,6 +247,11 @@ class Reflector:
             if event.kind == "text" and event.role in ("user", "assistant") and not event.sidechain
             if len(event.text) <= _BRIEF
         ]
+
+    def _whole(self, event: Event) -> Event:
+        """Return an event without secrets that go on in the next line."""
+        text = self._without_broken_secrets(event.text)
+        return event if text is event.text else replace(event, text=text)
 
     def _stated_in(self, events: Sequence[Event], source: str) -> list[Reflection]:
         """Return what a person noted in a session by `Learned:` and the like."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
+from memx.config import ReflectorConfig
 from memx.model import Event
+from memx.redact import PrivacySanitizer
+from memx.reflector import Reflector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memx.reflector import Reflection, Reflector
+    from memx.reflector import Reflection
 
 
 def said(role: str, text: str, key: str = "") -> Event:
@@ -165,3 +170,17 @@ def test_repeated_steps_are_told_with_their_words(reflector: Reflector) -> None:
         ),
     ).candidates
     assert any(c.rule == "repetitive_op" and c.confidence == 0.5 for c in found)
+
+
+@pytest.mark.parametrize("joint", ["\n", "\n> ", " "])
+def test_secret_cut_by_a_line_end_never_reaches_a_candidate(joint: str) -> None:
+    """A turn's lines are joined for its lesson, and its secrets are taken out before that."""
+    head, rest = "AKIA" + "IOSFODNN", "7EXAMPLE"
+    text = (
+        f"No, never put {head}{joint}{rest} into the CI file: the build log prints it, use the vault instead."
+    )
+    reflector = Reflector(ReflectorConfig(min_score=0), PrivacySanitizer())
+    found = reflector.session([said("user", text)], source="session x y").candidates
+    assert found
+    assert rest not in repr(found)
+    assert head not in repr(found)
