@@ -88,6 +88,14 @@ def is_failing(evidence: Evidence) -> bool:
     return values.get("failure", 0.0) > 0 and (not values.get("stated") or values.get("past", 0.0) > 0)
 
 
+def _is_diagnosis(match: Match, evidence: Evidence) -> bool:
+    """Tell whether the matched sentences say why something was so, and not what is to be done."""
+    cues = set().union(*evidence.counts[match.first : match.last + 1])
+    if "diagnosis" in cues:
+        return True
+    return {"reason", "past"} <= cues and cues.isdisjoint(("directive", "decision"))
+
+
 def as_fix(match: Match) -> Match:
     """Return a statement about what went wrong as an error and its fix, no surer a lesson than before."""
     return replace(match, rule="error_fix", confidence=0.8, support=match.support * match.confidence / 0.8)
@@ -98,6 +106,8 @@ def lead_match(matches: Sequence[Match], evidence: Evidence) -> Match:
     failing = is_failing(evidence)
     if matches:
         best = max(matches, key=lambda match: (match.support * match.confidence, match.confidence))
-        return as_fix(best) if failing and best.rule == "statement" else best
+        return (
+            as_fix(best) if best.rule == "statement" and (failing or _is_diagnosis(best, evidence)) else best
+        )
     name, confidence = ("error_fix", 0.8) if failing else ("statement", 0.55)
     return Match(name, confidence, 0.0, 0, max(0, len(evidence.usable) - 1), ())

@@ -50,7 +50,12 @@ _WITHOUT = pattern(r"^\W*(?:without|sin)\b", re.IGNORECASE | re.MULTILINE)
 _DENIAL = pattern(r"\b(?:not|no|never|sin|nunca)\s+(\w+(?:\s+\w+)?)", re.IGNORECASE)
 _VERB = 12
 """Characters in which the verb of a chore stands: at the beginning, in Japanese at the end."""
-_SO = pattern(r"[,;]\s+so\s+(?!far\b|much\b|many\b|long\b|on\b|called\b)", re.IGNORECASE)
+_SO = pattern(
+    r"[,;]\s+so\s+(?!far\b|much\b|many\b|long\b|on\b|called\b)|[,;]\s+or\s+(?:the|it|they|else|you|your|all|every)\b"
+    r"|[,;]\s+o\s+(?:el|la|los|las|se|no)\b",
+    re.IGNORECASE,
+)
+"""Words that join a consequence only behind a comma."""
 _STATUS = pattern(r"(?<![\d.])[45]\d\d(?![\d.])|(?<![A-Za-z])E[A-Z]{4,}(?![a-z])")
 _FULL, _STRONG, _FAIR, _BARE = 1.0, 0.9, 0.8, 0.75
 """Strengths; the last is a reason without trouble, directive or remedy: enough where it is the whole text."""
@@ -103,10 +108,11 @@ def diagnosed_support(sentences: Sequence[Sentence], language: str) -> float:
 def retried_support(sentences: Sequence[Sentence], language: str) -> float:
     """Return how far sentences tell of attempts that failed and of what worked in the end, 0 to 1."""
     masked, counts, words = _read(sentences, language)
-    if not ("futile" in counts and "finally" in counts) or not _is_earnest(sentences, masked, words):
+    attempt = "futile" if "futile" in counts else "failure" if "success" in counts else ""
+    if attempt not in counts or "finally" not in counts or not _is_earnest(sentences, masked, words):
         return 0.0
     folded = fold(masked)
-    at = words.first("futile", folded)
+    at = words.first(attempt, folded)
     return _STRONG if words.has("finally", folded[at + 1 :]) else 0.0
 
 
