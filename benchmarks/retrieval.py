@@ -258,7 +258,7 @@ def own_lessons(folder):
 
 def half_of(text):
     """Return 0 for the half of the queries that constants were chosen on, 1 for the other."""
-    return hashlib.sha256(text.encode()).digest()[0] % 2
+    return hashlib.md5(text.encode(), usedforsecurity=False).digest()[1] % 2
 
 
 def evaluate(sets):
