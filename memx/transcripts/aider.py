@@ -91,6 +91,7 @@ def _stripped(line: str, role: str) -> str:
 
 def _events(session: SessionRead, turn: Turn, edited: set[str]) -> Iterator[Event]:
     key = f"{session.session_id}@{turn.start}"
+    turn.report(session)
     if turn.role == "user":
         yield from _said(session, turn, key)
     elif turn.role == "tool":

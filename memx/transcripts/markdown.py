@@ -47,7 +47,7 @@ def text_lines(source: Source, session: SessionRead, offset: int = 0) -> Iterato
 
 
 class Turn:
-    """The lines of one turn, bounded: what exceeds TURN_CHARS is dropped."""
+    """The lines of one turn, bounded: a line that would exceed TURN_CHARS is left out, and `is_cut` says so."""
 
     def __init__(self, role: str, start: int) -> None:
         """Begin a turn of this role at an offset."""
@@ -56,13 +56,21 @@ class Turn:
         self.lines: list[str] = []
         self.time: float | None = None
         self.sidechain = False
+        self.is_cut = False
         self._size = 0
 
     def add(self, line: str) -> None:
-        """Add a line if the turn is not full."""
+        """Add a line if there is room for it."""
+        if self._size + len(line) + 1 > TURN_CHARS:
+            self.is_cut = True
+            return
         self._size += len(line) + 1
-        if self._size <= TURN_CHARS:
-            self.lines.append(line)
+        self.lines.append(line)
+
+    def report(self, session: SessionRead) -> None:
+        """Count the turn among what was left out if it was cut."""
+        if self.is_cut:
+            session.skip("turn_too_long")
 
 
 class Fence:

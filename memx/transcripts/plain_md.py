@@ -65,6 +65,7 @@ def _events(session: SessionRead, turn: Turn) -> Iterator[Event]:
     key = f"@{turn.start}"
     if turn.role == "head":
         return
+    turn.report(session)
     while turn.lines and turn.lines[-1].strip() in ("", "---"):
         turn.lines.pop()
     prose: list[str] = []

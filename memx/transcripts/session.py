@@ -13,6 +13,16 @@ from memx.transcripts import clean, tool
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypedDict, Unpack
+
+    class Where(TypedDict, total=False):
+        """When and where an event took place, as far as its record says."""
+
+        time: float | None
+        cwd: object
+        branch: object
+        sidechain: bool
+
 
 CALLS_REMEMBERED = 10_000
 
@@ -148,10 +158,7 @@ class SessionRead:
         *,
         key: str,
         kind: str = "text",
-        time: float | None = None,
-        cwd: object = "",
-        branch: object = "",
-        sidechain: bool = False,
+        **where: Unpack[Where],
     ) -> list[Event]:
         """Return the event of something said, or nothing when only boilerplate was in it."""
         if not isinstance(text, str):
@@ -160,9 +167,7 @@ class SessionRead:
         said = said if role == "user" else clean.prose(text, self.limits.text_chars)
         if not said:
             return []
-        return [
-            self._event(role, kind, said, key=key, time=time, cwd=cwd, branch=branch, sidechain=sidechain)
-        ]
+        return [self._event(role, kind, said, key=key, **where)]
 
     def call(
         self,
@@ -171,32 +176,22 @@ class SessionRead:
         *,
         call_id: object,
         key: str,
-        time: float | None = None,
-        cwd: object = "",
-        branch: object = "",
-        sidechain: bool = False,
+        **where: Unpack[Where],
     ) -> list[Event]:
         """Return the event of a tool call and remember it for its result."""
         label = clean.label(name) or "unknown"
         identifier = clean.label(call_id)
         described = tool.describe_call(label, arguments, self.limits.call_chars)
+        known = KnownCall(label, described.action, described.path)
         if identifier:
             if len(self._calls) >= CALLS_REMEMBERED:
                 del self._calls[next(iter(self._calls))]
-            self._calls[identifier] = KnownCall(label, described.action, described.path)
-        event = self._event(
-            "assistant",
-            "call",
-            described.text,
-            key=key,
-            time=time,
-            cwd=cwd,
-            branch=branch,
-            sidechain=sidechain,
-            call_id=identifier,
-            known=KnownCall(label, described.action, described.path),
-        )
-        return [event]
+            self._calls[identifier] = known
+        return [
+            self._event(
+                "assistant", "call", described.text, key=key, call_id=identifier, known=known, **where
+            )
+        ]
 
     def result(
         self,
@@ -207,10 +202,7 @@ class SessionRead:
         is_error: bool | None = None,
         exit_code: int | None = None,
         name: object = "",
-        time: float | None = None,
-        cwd: object = "",
-        branch: object = "",
-        sidechain: bool = False,
+        **where: Unpack[Where],
     ) -> list[Event]:
         """Return the event of what a tool answered, with the name of the tool that was called."""
         identifier = clean.label(call_id)
@@ -223,14 +215,11 @@ class SessionRead:
             "result",
             clean.result(text if isinstance(text, str) else "", self.limits.result_chars),
             key=key,
-            time=time,
-            cwd=cwd,
-            branch=branch,
-            sidechain=sidechain,
             call_id=identifier,
             known=known,
             is_error=is_error,
             exit_code=exit_code,
+            **where,
         )
         return [event]
 
@@ -241,10 +230,10 @@ class SessionRead:
         text: str,
         *,
         key: str,
-        time: float | None,
-        cwd: object,
-        branch: object,
-        sidechain: bool,
+        time: float | None = None,
+        cwd: object = "",
+        branch: object = "",
+        sidechain: bool = False,
         call_id: str = "",
         known: KnownCall = NO_CALL,
         is_error: bool | None = None,

@@ -102,6 +102,7 @@ def _events(session: SessionRead, turn: Turn | None) -> Iterator[Event]:
     if turn is None:
         return
     key = f"@{turn.start}"
+    turn.report(session)
     if turn.lines and turn.lines[-1].strip() == "":
         while turn.lines and turn.lines[-1].strip() in ("", "---"):
             turn.lines.pop()
