@@ -13,7 +13,7 @@ from memx.curator import words
 from memx.record import record, replace
 
 _CLAUSE = re.compile(r"[;；。！？!?\n，、]|[.,:：](?=\s|$)|\s[—–-]+>?\s|→|[.,](?=[\u3000-\u9fff])")
-_AGREEING = re.compile(r"nunca|jam[aá]s|ni|ning[uú]n\w*|nada de|nadie|tampoco", re.IGNORECASE)
+AGREEING = re.compile(r"nunca|jam[aá]s|ni|ning[uú]n\w*|nada de|nadie|tampoco", re.IGNORECASE)
 
 
 @record
@@ -74,6 +74,8 @@ def _clause(
             flips.append((stop, reach))
             if lang in words.LATIN:
                 opened.append((reach, end))
+                if _PASSIVE.match(text, stop):
+                    opened.append((start, at))
         if "topic" in kinds and at - start > 1:
             opened.append((start, at))
         if lang in words.CJK and "reason" in kinds:
@@ -106,11 +108,12 @@ def _turned_from(text: str, start: int, at: int) -> int:
 
 
 def _open_after_without(clauses: list[Clause], text: str, lang: str) -> list[Clause]:
-    """Read what follows "without it," as what happens otherwise."""
+    """Read what follows "without it," as what happens otherwise: it speaks for what would be missing."""
     found: list[Clause] = []
     for clause in clauses:
         before = found[-1] if found else None
         if before is not None and not clause.is_open and _WITHOUT[lang].match(text, before.start, before.end):
+            found[-1] = replace(before, flips=(), opened=())
             clause = replace(clause, is_open=True, is_else=True)  # noqa: PLW2901 (the clause as it is meant)
         found.append(clause)
     return found
@@ -130,6 +133,8 @@ _CIRCUMSTANCE = re.compile(
     r"\s(?:on|in|into|during|at|for|with|en|durante|para|hay que|se debe|debes?|deben|conviene)\s"
 )
 """What a negation does not reach: where and when, or a duty that is told next."""
+_PASSIVE = re.compile(r"\s(?:be|se|(?:debe|puede)n?\s(?:estar|ser))\s")
+"""What follows a negation whose subject is what is turned down: "the port must not be open"."""
 _JOINED = re.compile(r"とし(?!て)|として|して(?!は)|し、|ので|ため|から")
 _OBJECT = re.compile(r"[をでにへ]")
 
@@ -141,7 +146,7 @@ def _one_negation(
     kept: list[tuple[int, int, frozenset[str]]] = []
     is_denied = False
     for at, stop, kinds in hits:
-        if not is_denied or not _AGREEING.fullmatch(text[at:stop]):
+        if not is_denied or not AGREEING.fullmatch(text[at:stop]):
             kept.append((at, stop, kinds))
         is_denied = is_denied or bool(kinds & {"after", "without"})
     return kept

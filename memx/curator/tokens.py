@@ -11,7 +11,7 @@ import unicodedata
 from functools import lru_cache
 
 from memx.curator import words
-from memx.curator.clauses import cut_clauses
+from memx.curator.clauses import AGREEING, cut_clauses
 from memx.curator.order import read_phases, read_roles
 from memx.record import record, replace
 
@@ -220,6 +220,8 @@ class _Reader:
         clause, stance = self._stance(start)
         if kind == "number" and stance < 0 and not self._is_turned_itself(start):
             stance = 0
+        if stance < 0 and self.lang == "es" and AGREEING.fullmatch(self.text, start, end):
+            stance = 1  # "no … nunca" says never once
         weight = more.pop("weight", None) or _WEIGHT[kind]
         role = self.roles.get(start, 0)
         phase = next((side for low, high, side in self.phases if low <= start < high), 0)
@@ -440,6 +442,11 @@ class _Reader:
 
     def _rest(self, start: int, end: int) -> None:
         if start >= end:
+            return
+        count = _KANJI_COUNT.search(self.text, start + 1, end)
+        if count is not None:
+            self._rest(start, count.start())
+            self._rest(count.start(), end)
             return
         raw = self.text[start:end]
         number = words.number_words("cjk").get(raw[0]) if _KANJI_COUNT.match(self.text, start) else None
