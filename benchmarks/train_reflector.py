@@ -24,6 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from memx.reflector.classify import FEATURES as CLASS_FEATURES
 from memx.reflector.classify import class_values
 from memx.reflector.features import NAMES
+from memx.reflector.session import STRUCTURE
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EVAL = os.path.join(HERE, "..", "..", "shared", "eval")
@@ -43,20 +44,10 @@ NEVER_AGAINST = frozenset(
         "explained",
         "hazard_failure",
         "best_sentence",
-        "trouble",
-        "variant",
-        "edited",
-        "succeeded",
-        "problem",
-        "rule_said",
-        "setting",
-        "tool",
-        "repeated",
-        "generality",
         "stated",
         "body_reason",
     }
-)
+) | (frozenset(STRUCTURE) - {"from_user"})
 """Features whose coefficient may not fall below zero: the score is monotone in them."""
 BORDERLINE_WEIGHT = 0.5
 REGULARISATION = 0.02
