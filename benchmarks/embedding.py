@@ -1,13 +1,22 @@
 """What the embedding model finds, alone and with words, against others.
 
     python benchmarks/embedding.py [--eval ../shared/eval] [--quick]
+        [--wordllama-python PYTHON] [--texts FILE ...]
 
 Sets: notes (a title finds its text), commands (a description finds the text of
 its page in another or the same language, and its own translation), pairs of
-bullets. Systems: the bundled model, `wordllama` when it is installed, BM25 (words and CJK
-bigrams), and both fused 0.6 : 0.4 by the design's weights, the words
-divided by the most that the query could score. Intervals are 95 % bootstrap
-over the queries (over the pairs).
+bullets. Systems: the bundled model, `wordllama` when this or the given
+interpreter has it, BM25 (words and CJK bigrams), and both fused 0.6 : 0.4 by
+the design's weights, the words divided by the most that the query could score.
+Intervals are 95 % bootstrap over the queries (over the pairs).
+
+Equal vectors share a rank (the middle of theirs). Command pages repeat one
+another's descriptions ("an alias of …"), so a translation's own page is one of
+several right ones: the line "any page of that description" counts them all.
+
+Last come the CPU time from a cold start to a vector, and how many texts get
+the token ids of the `tokenizers` library: the data here, the standard library,
+and the lines of `--texts`.
 """
 
 from __future__ import annotations
@@ -17,6 +26,7 @@ import json
 import math
 import os
 import re
+import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
@@ -29,6 +39,8 @@ sys.path.insert(0, ROOT)
 from memx.index.dense.bulk import embed_many  # noqa: E402
 from memx.index.dense.calibration import load_table, semantic  # noqa: E402
 from memx.index.dense.embedder import QueryEmbedder  # noqa: E402
+from memx.index.dense.text import clean_text  # noqa: E402
+from memx.index.dense.tokenizer import UnigramTokenizer  # noqa: E402
 from memx.resources import resource  # noqa: E402
 
 SEED = 20261130
@@ -38,6 +50,7 @@ KEYWORD_WEIGHT, SEMANTIC_WEIGHT = 0.6, 0.4
 K1, B = 1.2, 0.75
 TIERS = (0.8, 0.65, 0.5, 0.4, 0.3)
 HEAD_CHARACTERS = 400
+COLD_RUNS = 20
 
 
 def load(folder: str, name: str) -> list[dict[str, str]]:
@@ -64,21 +77,38 @@ class Bundled:
 
 
 class Wordllama:
-    """The best ready-made static model on the package index."""
+    """The best ready-made static model on the package index, in an interpreter that may be another."""
 
     name = "wordllama"
+    # Its own folder as cache: it looks for the tokenizer it ships under another name otherwise.
+    _PROGRAM = """
+import json, os, sys
+import numpy, wordllama
+folder = os.path.dirname(wordllama.__file__)
+model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+for line in sys.stdin:
+    rows = numpy.asarray(model.embed(json.loads(line)), dtype="<f4")
+    sys.stdout.buffer.write(len(rows.tobytes()).to_bytes(8, "little") + rows.tobytes())
+    sys.stdout.buffer.flush()
+"""
 
-    def __init__(self) -> None:
-        """Load its 256 dimensions; raises ImportError when it is not installed."""
-        import wordllama
-
-        # Its own folder as cache: it looks for the tokenizer it ships under another name otherwise.
-        folder = os.path.dirname(wordllama.__file__)
-        self._model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+    def __init__(self, python: str) -> None:
+        """Start the interpreter; raises ImportError when it has no wordllama."""
+        if subprocess.run([python, "-c", "import wordllama"], capture_output=True, check=False).returncode:
+            raise ImportError("wordllama")
+        self._process = subprocess.Popen(
+            [python, "-c", self._PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
 
     def embed(self, texts: list[str]) -> np.ndarray:
         """Return unit rows (n × 256)."""
-        return to_unit(np.array(self._model.embed(texts), dtype=np.float64))
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(texts).encode() + b"\n")
+        self._process.stdin.flush()
+        size = int.from_bytes(self._process.stdout.read(8), "little")
+        rows = np.frombuffer(self._process.stdout.read(size), dtype="<f4").reshape(len(texts), -1)
+        return to_unit(rows.astype(np.float64))
 
 
 def to_unit(rows: np.ndarray) -> np.ndarray:
@@ -146,14 +176,26 @@ def print_row(name: str, rank: np.ndarray) -> None:
     print(f"  {name:26} R@5 {cells[0]}  R@10 {cells[1]}  MRR {cells[2]}  n={len(rank)}")
 
 
-def compare(queries: list[str], texts: list[str], own: np.ndarray, models: list[Bundled | Wordllama]) -> None:
-    """Print one line a system for one retrieval task."""
+def compare(
+    queries: list[str],
+    texts: list[str],
+    own: np.ndarray,
+    models: list[Bundled | Wordllama],
+    *,
+    repeated: bool = False,
+) -> None:
+    """Print one line a system for one retrieval task; `repeated`: texts of the same words are equally right."""
     index = Bm25(texts)
     words = np.array([index.scores(query) for query in queries])
     table = load_table(resource("model"))
     for model in models:
         cosines = model.embed(queries) @ model.embed(texts).T
         print_row(model.name, ranks(cosines, own))
+        if repeated:
+            first = [texts.index(text) for text in texts]
+            distinct = sorted(set(first))
+            at = np.array([distinct.index(first[i]) for i in own])
+            print_row(f"{model.name}, any such page", ranks(cosines[:, distinct], at))
         if model.name == "bundled":
             calibrated = np.vectorize(lambda c: semantic(c, table))(cosines)
             fused = KEYWORD_WEIGHT * words + SEMANTIC_WEIGHT * calibrated
@@ -188,9 +230,10 @@ def run_commands(folder: str, models: list[Bundled | Wordllama], *, quick: bool)
             queries = [by_language[source][page]["description"] for page in pages]
             print(f"\ncommands, description {source} → text {target}")
             compare(queries, [by_language[target][page]["text"] for page in names], own, models)
-            if source != target == "en":
-                print(f"\ncommands, description {source} → description en")
-                compare(queries, [by_language[target][page]["description"] for page in names], own, models)
+            if source != target and (target == "en" or not quick):
+                print(f"\ncommands, description {source} → description {target}")
+                described = [by_language[target][page]["description"] for page in names]
+                compare(queries, described, own, models, repeated=True)
 
 
 def area(positive: np.ndarray, negative: np.ndarray) -> float:
@@ -241,16 +284,87 @@ def run_speed(folder: str) -> None:
         print(f"  {name:24} {(time.perf_counter() - start) * 1e6 / len(titles):7.0f} µs")
 
 
+COLD = """
+import sys
+sys.path.insert(0, {root!r})
+from memx.index.dense.embedder import QueryEmbedder
+from memx.resources import resource
+assert QueryEmbedder(resource("model")).embed("Redis timeouts under load come from the pool ceiling")
+"""
+
+
+def cpu_seconds(code: str) -> float:
+    """Return the least CPU time of a fresh isolated interpreter that runs `code`."""
+    least = math.inf
+    for _ in range(COLD_RUNS):
+        pid = os.posix_spawn(sys.executable, [sys.executable, "-I", "-S", "-c", code], os.environ)
+        _, status, usage = os.wait4(pid, 0)
+        if status:
+            raise SystemExit("the cold start failed")
+        least = min(least, usage.ru_utime + usage.ru_stime)
+    return least
+
+
+def run_cold() -> None:
+    """Print what importing, opening the model and the first vector cost a fresh process."""
+    bare, whole = cpu_seconds("pass"), cpu_seconds(COLD.format(root=ROOT))
+    print(
+        f"  import to first vector   {(whole - bare) * 1e3:7.1f} ms CPU"
+        f" (bare interpreter {bare * 1e3:.1f} ms; least of {COLD_RUNS})"
+    )
+
+
+def real_texts(folder: str, files: list[str]) -> list[str]:
+    """Return the distinct texts of the data, the lines of the standard library and of the given files."""
+    found: dict[str, None] = {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".jsonl"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                for line in file:
+                    found.update((v, None) for v in json.loads(line).values() if isinstance(v, str))
+    library = os.path.dirname(os.__file__)
+    sources = [os.path.join(library, name) for name in sorted(os.listdir(library)) if name.endswith(".py")]
+    for path in sources + files:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            found.update((line.strip(), None) for line in file if line.strip())
+    return list(found)
+
+
+def run_tokens(folder: str, model: str, files: list[str]) -> None:
+    """Print how many texts our tokenizer cuts as the library does."""
+    from tokenizers import Tokenizer
+
+    with open(os.path.join(model, "vocabulary.map"), "rb") as file:
+        ours = UnigramTokenizer(memoryview(file.read()))
+    library = Tokenizer.from_file(os.path.join(model, "tokenizer.json"))
+    texts = [clean_text(text) for text in real_texts(folder, files)]
+    equal = other_script = tokens = 0
+    for start in range(0, len(texts), 1000):
+        part = texts[start : start + 1000]
+        cut = [text[: ours.max_characters] for text in part]
+        for text, encoding in zip(part, library.encode_batch(cut, add_special_tokens=False), strict=True):
+            ids = [token for token in encoding.ids[: ours.max_tokens] if token != ours.unknown_id]
+            equal += ids == ours.encode(text)
+            other_script += not text.isascii()
+            tokens += len(ids)
+    print(
+        f"\ntoken ids equal to the library's: {equal} of {len(texts)} texts"
+        f" ({other_script} beyond ASCII, {tokens} tokens)"
+    )
+
+
 def main() -> None:
     """Run everything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--eval", default=os.path.join(ROOT, "..", "shared", "eval"))
     parser.add_argument("--model", default=resource("model"), help="folder of the model to measure")
     parser.add_argument("--quick", action="store_true", help="across languages only into English")
+    parser.add_argument("--wordllama-python", default=sys.executable, help="interpreter that has wordllama")
+    parser.add_argument("--texts", nargs="*", default=[], help="more texts for the tokenizers, one a line")
     arguments = parser.parse_args()
     models: list[Bundled | Wordllama] = [Bundled(arguments.model)]
     try:
-        models.append(Wordllama())
+        models.append(Wordllama(arguments.wordllama_python))
     except ImportError:
         print("wordllama is not installed: skipped (pip install wordllama)")
     run_notes(arguments.eval, models)
@@ -258,6 +372,8 @@ def main() -> None:
     run_pairs(arguments.eval, models)
     print("\nspeed, warm")
     run_speed(arguments.eval)
+    run_cold()
+    run_tokens(arguments.eval, arguments.model, arguments.texts)
 
 
 if __name__ == "__main__":
