@@ -96,18 +96,17 @@ for line in sys.stdin:
         """Start the interpreter; raises ImportError when it has no wordllama."""
         if subprocess.run([python, "-c", "import wordllama"], capture_output=True, check=False).returncode:
             raise ImportError("wordllama")
-        self._process = subprocess.Popen(
+        process = subprocess.Popen(
             [python, "-c", self._PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+        self._input, self._output = process.stdin, process.stdout
 
     def embed(self, texts: list[str]) -> np.ndarray:
         """Return unit rows (n × 256)."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(texts).encode() + b"\n")
-        self._process.stdin.flush()
-        size = int.from_bytes(self._process.stdout.read(8), "little")
-        rows = np.frombuffer(self._process.stdout.read(size), dtype="<f4").reshape(len(texts), -1)
+        self._input.write(json.dumps(texts).encode() + b"\n")
+        self._input.flush()
+        size = int.from_bytes(self._output.read(8), "little")
+        rows = np.frombuffer(self._output.read(size), dtype="<f4").reshape(len(texts), -1)
         return to_unit(rows.astype(np.float64))
 
 
