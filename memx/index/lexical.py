@@ -41,6 +41,9 @@ FEW_KEYS = 200
 ORDERS = ("worth", "proof")
 """Columns that bullets can be ordered by without a question."""
 
+BURST = 512
+"""Documents are handed over so many at a time: one by one, tantivy's thread falls asleep and is woken for each."""
+
 EXACT_BOOST = 1.0
 STEM_BOOST = 0.5
 PIECE_BOOST = 0.3
@@ -275,12 +278,22 @@ def _write(
     removed = set(removed_paths)
     for path in removed:
         writer.delete_documents_by_term("path", path)
+    burst: list[Any] = []
     for bullet in added:
         if replaces and bullet.path not in removed:
             writer.delete_documents_by_term("path", bullet.path)
-        writer.add_document(_document(bullet, schema))
+        burst.append(_document(bullet, schema))
+        if len(burst) == BURST:
+            _add(writer, burst)
+    _add(writer, burst)
     writer.commit()
     writer.wait_merging_threads()
+
+
+def _add(writer: Any, documents: list[Any]) -> None:
+    for document in documents:
+        writer.add_document(document)
+    documents.clear()
 
 
 def _document(bullet: PackedBullet, schema: Any) -> Any:
