@@ -61,14 +61,9 @@ def _clause(
 ) -> Clause:
     flips: list[tuple[int, int]] = []
     opened: list[tuple[int, int]] = []
-    is_open = is_else = False
     prefers = _prefers(text[start:end], lang)
     hits = _cancel_without(hits)
     for at, stop, kinds in hits:
-        if kinds & {"reason", "else"} and at - start <= 2:  # noqa: PLR2004 (a mark or a space may stand before it)
-            is_open, is_else = True, is_else or "else" in kinds
-        if "reason_end" in kinds and end - stop <= 1:
-            is_open = True
         if kinds & {"after", "without"} or ("over" in kinds and prefers):
             reach = _reach(text, at, stop, end, kinds)
             flips.append((stop, reach))
@@ -86,7 +81,16 @@ def _clause(
             opened.append((start, turned))
         if "clause" in kinds:
             flips.append((start, end))
+    is_open, is_else = _explains(hits, start, end)
     return Clause(start, end, is_open, is_else, tuple(flips), tuple(opened))
+
+
+def _explains(hits: list[tuple[int, int, frozenset[str]]], start: int, end: int) -> tuple[bool, bool]:
+    """Tell whether a clause gives a reason or a condition, and whether it says what happens otherwise."""
+    # A mark or a space may stand before the word that opens a clause.
+    first = [kinds for at, _, kinds in hits if kinds & {"reason", "else"} and at - start <= 2]  # noqa: PLR2004
+    closes = any("reason_end" in kinds and end - stop <= 1 for _, stop, kinds in hits)
+    return bool(first) or closes, any("else" in kinds for kinds in first)
 
 
 def _reach(text: str, at: int, stop: int, end: int, kinds: frozenset[str]) -> int:

@@ -83,3 +83,43 @@ def test_stance_follows_negation(text: str, key: str, stance: int) -> None:
     """A word that the text turns down is told from one that it advises."""
     analysis = analyse(text)
     assert analysis.units[analysis.index[key]].stance == stance
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kind"),
+    [
+        ("Copy rows from Paris to Oslo.", "Rows are copied from Oslo to Paris.", "direction"),
+        ("把订单从北京同步到上海。", "把订单从上海同步到北京。", "direction"),
+        (
+            "Open the valve before you start the pump.",
+            "Start the pump before you open the valve.",
+            "opposite",
+        ),
+        ("先打开阀门再启动水泵。", "先启动水泵再打开阀门。", "opposite"),
+        ("バルブを開いてからポンプを起動する。", "ポンプを起動してからバルブを開く。", "opposite"),
+        (
+            "Primero abre la válvula y luego arranca la bomba.",
+            "Primero arranca la bomba y luego abre la válvula.",
+            "opposite",
+        ),
+        ("The watcher works on the new kernel.", "The watcher is broken on the new kernel.", "opposite"),
+        ("Ask Ada about the ledger export.", "Ask Grace about the export of the ledger.", "name"),
+        ("Next week we paint the small door.", "Last week we painted the big door.", "wording"),
+    ],
+)
+def test_turned_route_order_or_name_is_named(a: str, b: str, kind: str) -> None:
+    """Where things go, what comes first, whether it works, and who it is: each keeps two lessons apart."""
+    assert kind in kinds(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("No borres nunca el índice.", "Nunca borres el índice."),
+        ("Do not open the port in staging.", "In staging do not open the port."),
+        ("Edit `conf/gradle/a.toml` first.", "Edit `gradle/a.toml` first."),
+    ],
+)
+def test_agreeing_negation_and_circumstance_are_no_veto(a: str, b: str) -> None:
+    """Two words of one negation, another place for the circumstance, a file with more folders: one lesson."""
+    assert kinds(a, b) == set()
