@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memx.reflector.segment import Sentence
     from memx.reflector.vocabulary import Vocabulary
 
-LEAST_SHARE = 0.5
+LEAST_SHARE = 0.65
 """How much of a text a stated lesson must be; in a longer text the learned score judges."""
 _EARLY = 36
 """Characters in which a directive without a reason word stands: `Never …: it …`."""
@@ -48,6 +48,8 @@ _PREFIX = pattern(r"^\s*[\w()/,.*\[\]-]{1,30}:\s+")
 """`fix:`, `core/io:`: what a title is about is no clause."""
 _WITHOUT = pattern(r"^\W*(?:without|sin)\b", re.IGNORECASE | re.MULTILINE)
 _DENIAL = pattern(r"\b(?:not|no|never|sin|nunca)\s+(\w+(?:\s+\w+)?)", re.IGNORECASE)
+_TOLD = 24
+"""Characters from a reason word to the end; fewer give no reason."""
 _VERB = 12
 """Characters in which the verb of a chore stands: at the beginning, in Japanese at the end."""
 _SO = pattern(
@@ -223,7 +225,11 @@ def _reasoned(
         return _STRONG if remedy or "negation" in counts else _FAIR
     if remedy:
         return _FAIR if "maintenance" not in counts else 0.0
-    return _BARE if "reason" in counts and "chatter" not in counts else 0.0
+    if "reason" not in counts or "chatter" in counts:
+        return 0.0
+    folded = fold(masked)
+    told = len(folded) - words.first("reason", folded)
+    return _BARE if not words.spaced or told > _TOLD or told == len(folded) else 0.0
 
 
 def _is_chore(masked: str, words: Vocabulary) -> bool:
