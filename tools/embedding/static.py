@@ -80,6 +80,8 @@ class Fit:
         self._first, self._second, self._done = np.zeros_like(table), np.zeros_like(table), 0
         if os.path.exists(checkpoint):
             with np.load(checkpoint) as saved:
+                if saved["table"].shape != table.shape:
+                    raise SystemExit(f"{checkpoint} is of another vocabulary: remove it")
                 self.table, self._first, self._second = saved["table"], saved["first"], saved["second"]
                 self._done = int(saved["done"])
 
