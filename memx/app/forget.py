@@ -7,7 +7,7 @@ import os
 from contextlib import contextmanager
 
 from memx.decay import ARCHIVE_CANDIDATE, DecayResult, weigh_all, weight
-from memx.errors import StoreError, UsageError
+from memx.errors import GitError, StoreError, UsageError
 from memx.record import record
 from memx.store.heads import Head
 
@@ -121,9 +121,26 @@ def restore(project: Project, reference: str, *, stage: bool = False) -> StoredB
     if not found.archived:
         raise StoreError(f"{found.bullet.id} is not archived", path=found.path)
     restored = project.store.restore(found.path)
+    _keep_archive_folder(project, found.path)
     if repository is not None:
         _stage(project, repository, (found.path, restored.path))
     return restored
+
+
+def _keep_archive_folder(project: Project, path: str) -> None:
+    """Keep the folder of the archive that a restored bullet was committed in, as the store keeps its sections."""
+    from memx.repo.history import file_exists_at
+    from memx.store.atomic import keep_emptied_folder
+
+    repository = project.repository
+    if repository is None or not repository.worktree:
+        return
+    try:
+        is_committed = file_exists_at(repository, "HEAD", _in_repository(project, path))
+    except GitError:
+        return
+    if is_committed:
+        keep_emptied_folder(os.path.dirname(os.path.join(project.store_root, path)))
 
 
 def fold(project: Project, references: Sequence[str] = (), *, catch_up: bool = False) -> dict[str, int]:

@@ -61,6 +61,16 @@ def keep_emptied_folder(folder: str) -> None:
         return  # The move itself is done; git copes in most cases without.
 
 
+def drop_placeholder(folder: str) -> None:
+    """Take the placeholder out of a folder that a file was just moved into."""
+    path = os.path.join(folder, PLACEHOLDER)
+    try:
+        if os.path.getsize(path) == 0:
+            os.unlink(path)
+    except OSError:
+        return  # There is none, or it stays where it does no harm.
+
+
 def sync_folder(folder: str) -> None:
     """Make renames and removals in a folder durable where the system can."""
     if os.name != "posix":

@@ -13,6 +13,7 @@ from memx.document import FIELD_KINDS
 from memx.errors import FrontMatterError, StoreError
 from memx.record import replace
 from memx.store.atomic import (
+    drop_placeholder,
     keep_emptied_folder,
     remove_stale_temporaries,
     sync_folder,
@@ -395,7 +396,9 @@ class Store(StoreReader):
             os.rename(old, new)
         except OSError as error:
             raise StoreError(f"cannot move the bullet ({error.strerror})", path=path) from error
-        keep_emptied_folder(os.path.dirname(old))
+        drop_placeholder(os.path.dirname(new))
+        if path.startswith(LIVE_FOLDER + "/"):
+            keep_emptied_folder(os.path.dirname(old))
         self._settle([target, path])
         return self.read(target)
 

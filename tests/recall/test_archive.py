@@ -104,3 +104,15 @@ def test_restore_of_what_is_not_archived_says_so(clone: Clone) -> None:
     name = clone.add(now=OLD)
     assert clone.call("restore", name)[0] == 1
     assert clone.file(name).is_file()
+
+
+def test_committed_archive_keeps_the_folder_that_a_restore_empties(clone: Clone) -> None:
+    """What another branch archives meanwhile must find the folder, or git takes it for renamed back."""
+    name = clone.add(now=OLD)
+    clone.commit()
+    clone.ok("archive", "--yes", "--now", LATER)
+    clone.commit()
+    folder = clone.file(name, "archive").parent
+    clone.ok("restore", name)
+    assert [path.name for path in folder.iterdir()] == [".gitkeep"]
+    assert [path.name for path in clone.file(name).parent.iterdir()] == [clone.file(name).name]
