@@ -3,7 +3,8 @@
 Usage: python benchmarks/curator.py [PAIRS.jsonl] [MODEL_DIR] [--fitted]
 Without --fitted the two models are refitted in ten folds and every pair is
 judged by models that never saw it; with it, the packaged models judge (for
-pairs kept apart from tuning, data/pairs.own.jsonl, and harder ones, pairs.hard.jsonl). Needs scikit-learn and model2vec.
+pairs kept apart from tuning, data/pairs.own.jsonl, and harder ones,
+data/pairs.hard.jsonl). Needs scikit-learn and model2vec.
 """
 
 from __future__ import annotations
