@@ -408,7 +408,9 @@ class Index:
     ) -> Changes:
         """Read what may be new; `known` and `found` are the stats of the same part of the store."""
         suspects, gone = freshness.difference(known, found)
-        if suspects:  # every search comes here, and the reader of bullets costs it as much as all stats together
+        if (
+            suspects
+        ):  # every search comes here, and the reader of bullets costs it as much as all stats together
             from memx.index.bulk import digest_of, front_matter_problem, read_bytes
         problems = head.problems if head else ()
         broken = {p.path: p for p in problems if freshness.stat_bullet(self._place.root, p.path) is not None}

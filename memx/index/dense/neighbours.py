@@ -56,7 +56,7 @@ def _bound(row: Any, limit: int) -> float:
     if width <= limit:
         return -1.0
     greatest = row[: width * _STRIPES].reshape(_STRIPES, width).max(axis=0)
-    return float(np.partition(greatest, width - limit)[width - limit]) - 10**-_DIGITS
+    return float(np.partition(greatest, width - limit)[width - limit]) - 10.0**-_DIGITS
 
 
 def _best(cosines: Any, limit: int) -> Any:
