@@ -206,20 +206,14 @@ class Clone:
 
     def keep_both(self, path: str, sides: dict[int, str]) -> None:
         """Write what a patient person would: both texts, the fields merged; of a removed file what was changed."""
-        if 2 in sides and 3 in sides:
-            parts = tuple(sides.get(stage, "").encode() for stage in (1, 2, 3))
-        elif 2 in sides or 3 in sides:
-            # A file that both sides moved has git's own merge in it, markers and all.
-            text = sides.get(2, sides.get(3, ""))
-            parts = split_sides(text) or (text.encode(),) * 3
-        else:
+        if not sides.keys() & {2, 3}:
             return
-        lines = merge_bullets(*parts).data.decode().splitlines(keepends=True)
-        kept = [line for line in lines if not any(marker_size(line, sign) for sign in "<|=>")]
+        ours, theirs = (without_markers(sides.get(stage, sides.get(5 - stage, ""))) for stage in (2, 3))
+        kept = both(sides.get(1, ""), ours, theirs)
         full = os.path.join(self.path, path)
         os.makedirs(os.path.dirname(full), exist_ok=True)
         with open(full, "w", encoding="utf-8") as stream:
-            stream.writelines(kept)
+            stream.write(kept)
 
     def check(self, floors: list[Counters]) -> None:
         """Hold the result of a merge against its sides, and remember it."""
@@ -232,3 +226,16 @@ class Clone:
                 now = counters.get(identifier, count)
                 assert now >= count, self.story(f"{self.name}: {identifier} shrank from {count} to {now}")
         self.seen()
+
+
+def without_markers(text: str) -> str:
+    """Return a blob as it is, or both sides of it where git staged its own merge, markers and all: a file moved twice."""
+    parts = split_sides(text)
+    return text if parts is None else without_markers(both(*(part.decode() for part in parts)))
+
+
+def both(base: str, ours: str, theirs: str) -> str:
+    """Return what the driver makes of three texts, with both sides of what it left to choose."""
+    merged = merge_bullets(base.encode(), ours.encode(), theirs.encode()).data.decode()
+    lines = merged.splitlines(keepends=True)
+    return "".join(line for line in lines if not any(marker_size(line, sign) for sign in "<|=>"))
