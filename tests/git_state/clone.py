@@ -229,7 +229,7 @@ class Clone:
 
 
 def without_markers(text: str) -> str:
-    """Return a blob as it is, or both sides of it where git staged its own merge, markers and all: a file moved twice."""
+    """Return a blob, or both sides of it where git staged its own merge, markers and all: of a file moved twice."""
     parts = split_sides(text)
     return text if parts is None else without_markers(both(*(part.decode() for part in parts)))
 
