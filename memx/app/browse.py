@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from memx.errors import StoreError
+from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.app.project import Project
     from memx.model import Problem, StoredBullet
+
+
+@record
+class Listing:
+    """The bullets that a viewer sees, the ids among them that another bullet supersedes, and what cannot be read."""
+
+    bullets: list[StoredBullet]
+    superseded: frozenset[str]
+    problems: list[Problem]
 
 
 def browse(
@@ -20,7 +30,7 @@ def browse(
     workspace: str = "",
     archived: bool = False,
     store: str = "",
-) -> tuple[list[StoredBullet], list[Problem]]:
+) -> Listing:
     """Return the visible bullets, best score first within a section, and what could not be read.
 
     The project's own come first, then those of other stores by name; `store` names a single one.
@@ -48,7 +58,8 @@ def browse(
         and (not tag or tag in stored.bullet.tags)
     ]
     chosen.sort(key=lambda s: (s[1].archived, s[0], s[1].bullet.section, -s[1].bullet.score, s[1].bullet.id))
-    return [stored for _, stored in chosen], problems
+    superseded = frozenset(name for _, _, stored in bullets for name in stored.bullet.supersedes)
+    return Listing([stored for _, stored in chosen], superseded, problems)
 
 
 def _scan(place: Project, *, archived: bool) -> tuple[list[StoredBullet], list[Problem]]:

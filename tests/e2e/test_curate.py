@@ -140,6 +140,9 @@ def test_conflicts_of_hand_written_files_and_resolve(store: Program) -> None:
     assert "a000000001" not in [hit["id"] for hit in hits]
     archived = store.json("search", "Redis connection pool 10 is enough", "--archived")["hits"]
     assert {hit["id"]: hit["superseded"] for hit in archived}["a000000001"]
+    listed = {row["id"]: row["superseded"] for row in store.json("list")["bullets"]}
+    assert listed == {"a000000001": True, "b000000001": False}
+    assert store.ok("list").count("(superseded)") == 1
     assert "supersedes" in store.ok("show", "b000000001")
 
 

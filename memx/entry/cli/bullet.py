@@ -151,7 +151,7 @@ def run_list(invocation: Invocation, **values: object) -> int:
     from memx.app.browse import browse
     from memx.app.documents import bullet_document, problem_documents
 
-    found, problems = browse(
+    listing = browse(
         invocation.project,
         section=choice("section", values["section"], SECTIONS),
         type=choice("type", values["type"], TYPES),
@@ -162,19 +162,27 @@ def run_list(invocation: Invocation, **values: object) -> int:
         store=str(values["store"] or ""),
     )
     document = {
-        "bullets": [bullet_document(stored) for stored in found],
-        "problems": problem_documents(problems),
+        "bullets": [
+            {**bullet_document(stored), "superseded": stored.bullet.id in listing.superseded}
+            for stored in listing.bullets
+        ],
+        "problems": problem_documents(listing.problems),
     }
-    invocation.emit(document, (_line(invocation, stored) for stored in found))
-    invocation.problems(problems)
+    lines = (
+        _line(invocation, stored, is_superseded=stored.bullet.id in listing.superseded)
+        for stored in listing.bullets
+    )
+    invocation.emit(document, lines)
+    invocation.problems(listing.problems)
     return EXIT_OK
 
 
-def _line(invocation: Invocation, stored: StoredBullet) -> str:
+def _line(invocation: Invocation, stored: StoredBullet, *, is_superseded: bool) -> str:
     bullet = stored.bullet
     text = show_controls(" ".join((bullet.title or bullet.text).split()))
     shown = text if len(text) <= 100 else text[:99] + "…"  # noqa: PLR2004 (a line of a terminal)
     mark = " (archived)" if stored.archived else ""
+    mark += " (superseded)" if is_superseded else ""
     mark += f" [{stored.store}]" if stored.store != "project" else ""
     return f"{invocation.style(bullet.id, '33')}  {bullet.section:<12} {bullet.score:>3}  {shown}{mark}"
 
