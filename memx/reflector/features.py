@@ -140,52 +140,70 @@ def _measure(
 ) -> dict[str, float]:
     ranked = sorted(range(len(usable)), key=lambda i: (-strengths[i], i))
     core = sorted(ranked[:_CORE])
-    text = "\n".join(s.text for s in usable)
-    core_text = "\n".join(usable[i].text for i in core)
-    length = weight_of(text)
-    items = sum(weight_of(s.text) for s in usable if s.kind == ITEM)
+    text = "\n".join([s.text for s in usable])
+    core_text = text if len(core) == len(usable) else "\n".join([usable[i].text for i in core])
+    weights = [weight_of(s.text) for s in usable]
+    length = sum(weights) + max(0, len(weights) - 1)  # the weight of `text`: its lines and their ends
+    core_length = sum([weights[i] for i in core]) + max(0, len(core) - 1)
     many = len(usable) + 1
     titled = words.tally(fold(passage.title)) if passage.title else {}
-    explained = [bool(c.get("cause") or c.get("hazard")) for c in tallies]
-    summed: dict[str, int] = {}
-    for i in core:
-        for name, count in tallies[i].items():
-            summed[name] = summed.get(name, 0) + count
+    explained = ["cause" in c or "hazard" in c for c in tallies]
+    total = _summed(tallies).get
+    summed = _summed([tallies[i] for i in core])
     values = {name: math.log1p(summed[name]) if name in summed else 0.0 for name in _CUES}
     values |= {
-        "identifiers": math.log1p(len(set().union(*(tokens[i] for i in core)))),
+        "identifiers": math.log1p(len(set().union(*[tokens[i] for i in core]))),
         "values": math.log1p(count_values(core_text)),
         "length": math.log1p(length / 100),
-        "items": items / length if length else 0.0,
-        "body": float(any(s.kind != TITLE for s in usable)),
+        "items": sum([w for w, s in zip(weights, usable, strict=True) if s.kind == ITEM]) / length
+        if length
+        else 0.0,
         "explained": sum(explained) / many,
         "hazard_failure": math.log1p(
-            sum(e and "failure" in c for e, c in zip(explained, tallies, strict=True))
+            sum([e and "failure" in c for e, c in zip(explained, tallies, strict=True)])
         ),
         "best_sentence": strengths[ranked[0]] if ranked else 0.0,
         "mean_sentence": sum(strengths) / many,
-        "fluency": sum(c.get("discourse", 0) + c.get("negation", 0) for c in tallies) / (length / 50 + 1),
-        "core_discourse": sum(tallies[i].get("discourse", 0) for i in core) / (weight_of(core_text) / 50 + 1),
-        "title_trouble": math.log1p(sum(titled.get(n, 0) for n in ("failure", "hazard", "negation"))),
-        "title_remedy": math.log1p(sum(titled.get(n, 0) for n in ("contrast", "firm", "necessity"))),
-        "label_items": sum(bool(_LABEL.match(s.text)) for s in usable) / many,
+        "fluency": (total("discourse", 0) + total("negation", 0)) / (length / 50 + 1),
+        "core_discourse": summed.get("discourse", 0) / (core_length / 50 + 1),
+        "title_trouble": math.log1p(sum([titled.get(n, 0) for n in ("failure", "hazard", "negation")])),
+        "title_remedy": math.log1p(sum([titled.get(n, 0) for n in ("contrast", "firm", "necessity")])),
+        "label_items": sum([_LABEL.match(s.text) is not None for s in usable]) / many,
         "crowd": math.log1p(max(0, len(usable) - 8)),
-        "sequel": float(any("sequel" in c for c in tallies)),
+        "sequel": float(bool(total("sequel"))),
         "thin": float(length < 200),  # noqa: PLR2004
-        "all_series": math.log1p(sum(c.get("series", 0) for c in tallies)),
-        "all_maintenance": sum(c.get("maintenance", 0) for c in tallies) / many,
-        "all_feature": sum(c.get("feature", 0) for c in tallies) / many,
+        "all_series": math.log1p(total("series", 0)),
+        "all_maintenance": total("maintenance", 0) / many,
+        "all_feature": total("feature", 0) / many,
     }
-    return values | _title_values(passage.title, text, words) | _stated_values(usable, folded, tallies, words)
+    values |= _title_values(passage.title, text, words)
+    return values | _stated_values(usable, folded, tallies, weights, words)
+
+
+def _summed(tallies: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
+    """Return the cues of several sentences together."""
+    if len(tallies) == 1:
+        return tallies[0]
+    summed: dict[str, int] = {}
+    for counts in tallies:
+        for name, count in counts.items():
+            summed[name] = summed.get(name, 0) + count
+    return summed
 
 
 def _stated_values(
-    usable: Sequence[Sentence], folded: Sequence[str], tallies: Sequence[Mapping[str, int]], words: Vocabulary
+    usable: Sequence[Sentence],
+    folded: Sequence[str],
+    tallies: Sequence[Mapping[str, int]],
+    weights: Sequence[int],
+    words: Vocabulary,
 ) -> dict[str, float]:
     """Return how clearly a sentence states a lesson, and how far the text is prose that begins with a reason."""
-    prose = [weight_of(s.text) for s in usable if s.kind == PROSE]
-    body = next((c for s, c in zip(usable, tallies, strict=True) if s.kind != TITLE), {})
+    prose = [weight for weight, s in zip(weights, usable, strict=True) if s.kind == PROSE]
+    first = next((at for at, s in enumerate(usable) if s.kind != TITLE), None)
+    body: Mapping[str, int] = {} if first is None else tallies[first]
     return {
+        "body": float(first is not None),
         "stated": max(map(sentence_support, usable, folded, tallies, [words] * len(usable)), default=0.0),
         "prose": math.log1p(sum(prose) / 100),
         "sentence_length": math.log1p(sum(prose) / max(1, len(prose)) / 50),

@@ -17,7 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    _Cue = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], bool, str], ...]]
+    _Cue = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], bool, str], ...], tuple[str, ...] | None]
+    """Groups of a word; the phrases that it begins as (further words, open ended, group); their second words."""
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lexicon")
 
@@ -94,10 +95,12 @@ class CueIndex:
         for at, cue in enumerate(map(self._known.__getitem__, words)):
             if cue is None:
                 continue
-            groups, phrases = cue
+            groups, phrases, beginnings = cue
             for group in groups:
                 counts[group] = counts.get(group, 0) + 1
-            following = words[at + 1] if phrases and at + 1 < len(words) else ""
+            if beginnings is None or at + 1 >= len(words) or not words[at + 1].startswith(beginnings):
+                continue
+            following = words[at + 1]
             for parts, open_ended, group in phrases:
                 if not following.startswith(parts[0]):
                     continue
@@ -113,7 +116,8 @@ class CueIndex:
         for size in range(2, min(len(word), self._longest_stem) + 1):
             groups += self._stems.get(word[:size], ())
         phrases = [(parts[1:], open_ended, group) for parts, open_ended, group in self._phrases.get(word, ())]
-        return (tuple(groups), tuple(phrases)) if groups or phrases else None
+        beginnings = tuple(sorted({parts[0] for parts, _, _ in phrases})) or None
+        return (tuple(groups), tuple(phrases), beginnings) if groups or phrases else None
 
     def _tally_characters(self, folded: str, counts: dict[str, int]) -> None:
         phrases = self._phrases
@@ -344,6 +348,13 @@ class Vocabulary:
             if lexicon.may_match(rule, lowered):
                 return True
         return False
+
+    def able(self, rule: str, lowered: str) -> Vocabulary | None:
+        """Return the vocabulary of those lexicons whose patterns of a rule can match at all, None without any."""
+        lexicons = [lexicon for lexicon in self.lexicons if lexicon.may_match(rule, lowered)]
+        if len(lexicons) == len(self.lexicons):
+            return self
+        return Vocabulary(lexicons) if lexicons else None
 
     def has(self, name: str, folded: str) -> bool:
         """Tell whether a cue of the group occurs."""

@@ -7,7 +7,9 @@ import re
 from memx.model import Span
 from memx.record import record
 from memx.reflector.guards import is_plan, is_question
+from memx.reflector.language import weight_of
 from memx.reflector.pattern import pattern
+from memx.reflector.segment import TITLE
 from memx.reflector.stated import LEAST_SHARE, share_of, stated_support
 from memx.reflector.vocabulary import fold, vocabulary
 
@@ -60,11 +62,12 @@ class Rule:
         """Yield matches, one a starting sentence at most; `lowered` as `lower` gives it."""
         words = vocabulary(language)
         lowered = lowered or lower(sentences)
-        if not words.may_match(self.name, "".join(lowered)):
+        able = words.able(self.name, lowered[0] if len(lowered) == 1 else "".join(lowered))
+        if not able:
             return
         for first, text in enumerate(lowered):
             window = text if self.reach == 1 else "".join(lowered[first : first + self.reach])
-            for wording in words.patterns(self.name, text, window):
+            for wording in able.patterns(self.name, text, window):
                 match = self._match(wording, sentences, first, words)
                 if match:
                     yield match
@@ -163,13 +166,19 @@ def stated_match(
     support_of: Callable[[Sequence[Sentence], str], float],
 ) -> Match | None:
     """Return the match of a lesson stated in one sentence or two, most of the text, without a rule's own wording."""
+    weights = [weight_of(sentence.text) for sentence in sentences]
+    untitled = [0 if s.kind == TITLE else weight for s, weight in zip(sentences, weights, strict=True)]
+    whole = sum(untitled)
     for reach in (1, 2):
         best: Match | None = None
         for first in range(len(sentences) - reach + 1):
-            last = first + reach - 1
-            if share_of(sentences, first, last) < LEAST_SHARE:
+            end = first + reach
+            mine = sum(weights[first:end])
+            # As `share_of` would say, which adds up the whole text for each of its sentences.
+            if mine / max(1, mine + whole - sum(untitled[first:end])) < LEAST_SHARE:
                 continue
-            window = sentences[first : last + 1]
+            last = end - 1
+            window = sentences[first:end]
             support = support_of(window, language)
             if support > (best.support if best else 0.0):
                 text = " ".join(sentence.text for sentence in window)
