@@ -9,7 +9,8 @@ from memx.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from memx.app.project import Project
     from memx.app.refine import LlmRun, LlmUse
@@ -34,6 +35,9 @@ CONFIG_PATHSPECS = (
     ":(glob)**/*.tf",
 )
 """Files whose diffs hold values and tools; reading every diff of a commit would cost more than it teaches."""
+
+FEW_IDS = 50
+"""Up to so many are looked for in the bytes of the bullets, which are not parsed then."""
 
 
 @record
@@ -161,7 +165,7 @@ def keep(
     run that has an LLM, what is new is refined before it is added.
     """
     ranked = sorted(distilled.candidates, key=lambda candidate: (-candidate.score, candidate.id))
-    settled = frozenset() if options.again else settled_ids(project)
+    settled = frozenset() if options.again else settled_ids(project, {c.id for c in ranked})
     fresh = [candidate for candidate in ranked if candidate.id not in settled]
     notes = distilled.notes
     if top and len(fresh) > top:
@@ -212,16 +216,30 @@ def distil_queued(project: Project, options: Options) -> Distilled:
     )
 
 
-def settled_ids(project: Project) -> frozenset[str]:
-    """Return every id that is or ever was in the store, or that someone decided: they are not proposed again."""
+def settled_ids(project: Project, ids: AbstractSet[str]) -> frozenset[str]:
+    """Return which of these ids are or ever were in the store, or were decided: they are not proposed again."""
     known: set[str] = set(project.inbox.decided())
-    if os.path.isdir(project.store_root):
+    if ids - known and os.path.isdir(project.store_root):
+        known.update(_ids_in_store(project, ids))
+        known |= _ids_in_history(project)
+    return frozenset(ids & known)
+
+
+def _ids_in_store(project: Project, ids: AbstractSet[str]) -> Iterator[str]:
+    """Yield the ids of the bullets, and those that were merged into them; of many bullets those that can hold `ids`."""
+    from memx.store.mentions import find_mentions
+
+    if len(ids) > FEW_IDS:
         for archived in (False, True):
             for stored in project.store.scan(archived)[0]:
-                known.add(stored.bullet.id)
-                known.update(stored.bullet.merged_from)
-        known |= _ids_in_history(project)
-    return frozenset(known)
+                yield stored.bullet.id
+                yield from stored.bullet.merged_from
+        return
+    for path in find_mentions(project.store_root, ids):
+        stored_or_none = project.store.read_or_none(path)
+        if stored_or_none is not None:
+            yield stored_or_none.bullet.id
+            yield from stored_or_none.bullet.merged_from
 
 
 def _ids_in_history(project: Project) -> set[str]:

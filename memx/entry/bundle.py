@@ -7,6 +7,10 @@ the regular expressions in their compiled form, for compiling them takes a hook 
 than all its modules. When one source is not as it was, nothing of the bundle
 is used and the command writes a new one at its end (`bundle_writer`). Whatever
 goes wrong, the modules are imported as usual.
+
+A search executes all of its modules at once. A hook needs far fewer where a commit
+teaches nothing, so its bundle is sparing: an import takes out what it asks for, the
+standard library's modules among it.
 """
 
 from __future__ import annotations
@@ -17,18 +21,20 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
     from typing import Any
 
-    Part = tuple[str, str, int, int, bool, CodeType]
+    Part = tuple[str, str, int, int, bool, CodeType | bytes]
+    """Name, path below the package or absolute, mtime in ns, size, is a package, code (sparing: marshalled)."""
     Pattern = tuple[str | bytes, int, int, bytes, tuple[Any, ...]]
 
 PACKAGE = "memx"
-_FORMAT = 3
+_FORMAT = 4
 
 
 def load(command: str) -> bool:
-    """Put the modules of a command into `sys.modules`; False when there is no bundle that holds now."""
+    """Give Python the modules of a command; False when there is no bundle that holds now."""
     folder = package_folder()
     try:
         with open(bundle_path(command), "rb") as file:
@@ -37,10 +43,13 @@ def load(command: str) -> bool:
             return False
     except (OSError, ValueError, EOFError, TypeError):
         return False
+    sys.meta_path.insert(0, _Finder(folder, parts))
     if patterns:
         _remember(patterns)
     for part in parts:
-        if part[0] not in sys.modules:
+        # A package comes before what lies in it; where packages need each other, Python finds the order.
+        is_next = part[0] not in sys.modules and part[0].rpartition(".")[0] in sys.modules
+        if is_next and not isinstance(part[5], bytes):
             try:
                 _execute(folder, part)
             except Exception:  # noqa: BLE001 (a library is missing: the module's importer says what to do then)
@@ -79,25 +88,49 @@ def code_form() -> tuple[int, str]:
 
 
 def _is_as_it_was(folder: str, part: Part) -> bool:
-    state = os.stat(f"{folder}/{part[1]}")
+    state = os.stat(os.path.join(folder, part[1]))
     return state.st_mtime_ns == part[2] and state.st_size == part[3]
 
 
-def _execute(folder: str, part: Part) -> None:
-    """Do what an import does once it has found the code."""
-    name, path, _, _, is_package, code = part
-    path = f"{folder}/{path}"
-    module: ModuleType = type(sys)(name)
-    parent, _, child = name.rpartition(".")
+class _Finder:
+    """Gives an import what the bundle holds and was not executed ahead."""
+
+    def __init__(self, folder: str, parts: list[Part]) -> None:
+        self._folder = folder
+        self._parts = {part[0]: part for part in parts}
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002 (Python's own signature)
+        """Return the specification of a module that the bundle holds."""
+        part = self._parts.get(name)
+        return None if part is None else type(sys.__spec__)(name, self, is_package=part[4])  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave the making to Python."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute the module."""
+        _, path, _, _, is_package, code = self._parts[module.__name__]
+        _locate(module, os.path.join(self._folder, path), is_package=is_package)
+        exec(marshal.loads(code) if isinstance(code, bytes) else code, module.__dict__)  # noqa: S102, S302 (as in `load`)
+
+
+def _locate(module: ModuleType, path: str, *, is_package: bool) -> None:
     module.__file__ = path
-    module.__package__ = name if is_package else parent
     if is_package:
         module.__path__ = [os.path.dirname(path)]
+
+
+def _execute(folder: str, part: Part) -> None:
+    """Do what an import does once it has found the code, without its locks and specifications."""
+    name, path, _, _, is_package, code = part
+    module: ModuleType = type(sys)(name)
+    parent, _, child = name.rpartition(".")
+    module.__package__ = name if is_package else parent
+    _locate(module, f"{folder}/{path}", is_package=is_package)
     sys.modules[name] = module
     try:
         exec(code, module.__dict__)  # noqa: S102 (a module of ours)
     except BaseException:
         del sys.modules[name]
         raise
-    if parent:
-        setattr(sys.modules[parent], child, module)
+    setattr(sys.modules[parent], child, module)

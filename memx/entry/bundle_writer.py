@@ -29,10 +29,11 @@ LEFT_OUT = (
 """What a command needs only after it has answered, and not always, or before it has a bundle."""
 
 
-def save(command: str, unusual: tuple[str, ...] = UNUSUAL) -> None:
+def save(command: str, unusual: tuple[str, ...] = UNUSUAL, *, sparing: bool = False) -> None:
     """Write the bundle of what this process has imported and compiled; where that is impossible, do without.
 
-    Nothing is written by a run that loaded one of the modules `unusual`.
+    Nothing is written by a run that loaded one of the modules `unusual`. A sparing
+    bundle holds the modules of the standard library too, each to be loaded by itself.
     """
     path = bundle_path(command)
     is_usual = sys.modules.keys().isdisjoint(unusual)
@@ -40,7 +41,10 @@ def save(command: str, unusual: tuple[str, ...] = UNUSUAL) -> None:
         return
     temporary = f"{path}.{os.getpid()}"
     try:
-        parts = [_part(name, code) for name, code in in_order(_loaded())]
+        if sparing:
+            parts = [_part(name, marshal.dumps(code)) for name, code in _loaded(library=True).items()]
+        else:
+            parts = [_part(name, code) for name, code in in_order(_loaded())]
         value: Any = (code_form(), parts, _patterns())
         data = marshal.dumps(value)
         with open(temporary, "wb") as file:
@@ -71,21 +75,36 @@ def _patterns() -> list[Pattern]:
     return found
 
 
-def _loaded() -> dict[str, CodeType]:
-    """Return the code of every module of ours that is loaded."""
+def _loaded(*, library: bool = False) -> dict[str, CodeType]:
+    """Return the code of every module of ours that is loaded, and of the standard library's where wanted."""
+    names = list(sys.modules)
     from importlib.machinery import SourceFileLoader
 
     found = {}
-    for name, module in list(sys.modules.items()):
-        if name.startswith(f"{PACKAGE}.") and name not in LEFT_OUT and module.__file__:
-            code = SourceFileLoader(name, module.__file__).get_code(name)
+    for name in names:
+        path = getattr(sys.modules[name], "__file__", None)
+        if name.startswith(f"{PACKAGE}."):
+            is_wanted = name == "memx.app.hooks" if library and name in LEFT_OUT else name not in LEFT_OUT
+        else:
+            is_wanted = library and name.partition(".")[0] in sys.stdlib_module_names and not _is_early(name)
+        if is_wanted and path and path.endswith(".py"):
+            code = SourceFileLoader(name, path).get_code(name)
             if code is not None:
                 found[name] = code
     return found
 
 
+def _is_early(name: str) -> bool:
+    """Tell whether Python has the module, or has loaded it, before it can read a bundle."""
+    spec = sys.modules[name].__spec__
+    return name.startswith(("encodings", "_", "site")) or spec is None or spec.origin == "frozen"
+
+
 def in_order(codes: dict[str, CodeType]) -> list[tuple[str, CodeType]]:
-    """Return the modules, each after those that it imports as it is executed."""
+    """Return the modules, each after its package and after those that it imports as it is executed.
+
+    What a package imports of itself comes after it.
+    """
     ordered: dict[str, CodeType] = {}
     begun: set[str] = set()
 
@@ -95,7 +114,8 @@ def in_order(codes: dict[str, CodeType]) -> list[tuple[str, CodeType]]:
         begun.add(name)
         place(name.rpartition(".")[0])
         for other in _imports(codes[name]):
-            place(other)
+            if not other.startswith(f"{name}."):
+                place(other)
         ordered[name] = codes[name]
 
     for name in codes:
@@ -126,9 +146,11 @@ def _imports(code: CodeType) -> Iterator[str]:
             yield from (f"{step.argval}.{name}" for name in (names if isinstance(names, tuple) else ()))
 
 
-def _part(name: str, code: CodeType) -> Part:
+def _part(name: str, code: CodeType | bytes) -> Part:
     module = sys.modules[name]
     path = str(module.__file__)
     state = os.stat(path)
-    below = os.path.relpath(path, package_folder()).replace(os.sep, "/")
+    below = path
+    if name.startswith(f"{PACKAGE}."):
+        below = os.path.relpath(path, package_folder()).replace(os.sep, "/")
     return name, below, state.st_mtime_ns, state.st_size, hasattr(module, "__path__"), code

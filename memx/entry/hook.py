@@ -44,19 +44,20 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _run(name: str, arguments: list[str], environ: Mapping[str, str]) -> int:
+    known: int | None = None
+    if name in BUNDLED:
+        from memx.entry.bundle import load
+
+        known = _count_patterns() if load(BUNDLED[name]) else None
     from memx.repo.discovery import discover
 
     repository = discover(os.getcwd(), environ)
     if repository is None or not os.path.isdir(os.path.join(repository.worktree, ".memx")):
         return 0
     os.environ[GUARD] = name
-    if name not in BUNDLED:
-        return _dispatch(name, arguments, repository, environ)
-    from memx.entry.bundle import load
-
-    known = _count_patterns() if load(BUNDLED[name]) else None
     code = _dispatch(name, arguments, repository, environ)
-    _keep_bundle(BUNDLED[name], known)
+    if name in BUNDLED:
+        _keep_bundle(BUNDLED[name], known)
     return code
 
 
@@ -70,7 +71,7 @@ def _keep_bundle(command: str, known: int | None) -> None:
     if known is None or _count_patterns() >= known + MANY_NEW:
         from memx.entry.bundle_writer import save
 
-        save(command, ("numpy",))
+        save(command, ("numpy",), sparing=True)
 
 
 def _dispatch(name: str, arguments: list[str], repository: Repository, environ: Mapping[str, str]) -> int:

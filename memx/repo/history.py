@@ -28,6 +28,7 @@ _FIRST_BATCH, _LARGEST_BATCH = 16, 256
 _FIELDS = ("%H", "%P", "%an", "%at", "%B")
 SQUASH_HEADING = "Squashed commit of the following:\n"
 _SQUASH_FIELDS = ("Author: ", "Date: ", "Merge: ", "AuthorDate: ", "Commit: ", "CommitDate: ")
+_ANYWHERE = ":(glob)**/"
 _REVISION_OPTIONS = frozenset({"--all", "--branches", "--tags", "--remotes", "--not"})
 _PATCH_OPTIONS = (
     *("diff-tree", "--stdin", "--root", "-r", "-M", "-z", "--raw", "-p", "-U0", "--no-abbrev"),
@@ -165,7 +166,11 @@ def _read_raw(reader: _Reader) -> tuple[FileChange, ...]:
 
 def _with_patches(repo: Repository, commits: Sequence[Commit], paths: Sequence[str]) -> Iterator[Commit]:
     """Give each commit its removed and added lines from one `git diff-tree --stdin`."""
-    wanted = [commit.sha for commit in commits if len(commit.parents) < 2]  # noqa: PLR2004 (a merge has two)
+    wanted = [
+        commit.sha
+        for commit in commits
+        if len(commit.parents) < 2 and _may_touch(commit, paths)  # noqa: PLR2004 (a merge has two)
+    ]
     patches = dict(_read_patches(repo, wanted, paths)) if wanted else {}
     for commit in commits:
         patched = patches.pop(commit.sha, ())
@@ -175,6 +180,41 @@ def _with_patches(repo: Repository, commits: Sequence[Commit], paths: Sequence[s
         by_path = {change.path: change for change in patched}
         listed = tuple(by_path.pop(change.path, change) for change in commit.files)
         yield replace(commit, files=listed + tuple(by_path.values()))
+
+
+def _may_touch(commit: Commit, paths: Sequence[str]) -> bool:
+    """Tell whether a patch limited to these pathspecs can hold anything, which costs a process to ask git.
+
+    What is not known is possible: a commit whose files were not listed, a pathspec
+    that is more than a name in any folder.
+    """
+    ends = [path.removeprefix(_ANYWHERE) for path in paths if path.startswith(_ANYWHERE)]
+    if (
+        not commit.files
+        or not paths
+        or len(ends) < len(paths)
+        or any(set(end) & set("/[?\\") for end in ends)
+    ):
+        return True
+    changed = (path for change in commit.files for path in (change.path, change.old_path) if path)
+    names = {path.rpartition("/")[2] for path in changed}
+    return any(_fits(name, end) for end in ends for name in names)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """Tell whether a name fits a pattern whose only wildcard is `*`."""
+    first, *middles = pattern.split("*")
+    if not middles:
+        return name == first
+    last = middles.pop()
+    at, end = len(first), len(name) - len(last)
+    if not name.startswith(first) or not name.endswith(last):
+        return False
+    for middle in middles:
+        at = name.find(middle, at, end) + len(middle)
+        if at < len(middle):
+            return False
+    return at <= end
 
 
 def _read_patches(

@@ -95,10 +95,14 @@ def test_changed_source_is_noticed(copy: Copy) -> None:
     path.touch()
     assert copy.run(ASK).splitlines()[0] == "True"  # not one of the modules of a search
     path = copy.package / "app" / "recall.py"
-    path.write_text(path.read_text() + "\nprint('changed')\n")
-    assert copy.run(ASK).splitlines()[:2] == ["False", "changed"]
-    assert copy.search().startswith("changed\n")
-    assert copy.run(ASK).splitlines()[0] == "changed"
+    source = path.read_text()
+    path.write_text(source + "\nprint('changed')\n")
+    try:
+        assert copy.run(ASK).splitlines()[:2] == ["False", "changed"]
+        assert copy.search().startswith("changed\n")
+        assert copy.run(ASK).splitlines()[0] == "changed"
+    finally:
+        path.write_text(source)  # the copy is shared by all tests, which run in any order
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 99, b"(\x02\x00\x00\x00NN"])
@@ -143,3 +147,26 @@ def test_patterns_come_back_as_they_were(copy: Copy) -> None:
     )
     expected = "True\n(2, 4) (1, 4) 2 32\n(None, 'y') (1, 2)\n"
     assert copy.run(read) == expected
+
+
+HOOK = """
+import sys
+sys.stderr = sys.stdout
+from memx.entry.hook import main
+print(main(["post-commit"]))
+print(type(sys.modules["memx.reflector"].__loader__).__name__)
+"""
+
+
+def test_lesson_comes_from_the_bundle(copy: Copy) -> None:
+    """A second hook finds the same with the bundle, whose packages import what lies in them in their own order."""
+    lesson = "Requests timed out because the pool held ten connections only. Raising POOL to 50 fixed it"
+    said = []
+    for number in range(2):
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty"]
+        subprocess.run([*git, "-m", f"Raise POOL\n\n{lesson}; {number} stays."], cwd=copy.work, check=True)
+        said.append(copy.run(HOOK).splitlines())
+        assert [path.name.partition(".")[0] for path in copy.bundles] == ["post-commit"]
+    assert said[0][0].startswith("memx: learnt: ")
+    assert said[1][0].startswith("memx: learnt: ")
+    assert [lines[1:] for lines in said] == [["0", "SourceFileLoader"], ["0", "_Finder"]]

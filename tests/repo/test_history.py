@@ -394,3 +394,21 @@ def test_split_squash_keeps_what_a_person_added(git_repo: GitRepo) -> None:
     git_repo.commit(message)
     parts = split_squash(read_all(git_repo)[0])
     assert [part.message for part in parts] == ["One", "Feature\n\nown words"]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*.y*ml", "*.toml", ".env*", "Dockerfile*", "requirements*.txt", "go.mod", "a*b*a", "*"]
+)
+def test_patches_of_names_are_those_that_git_gives(git_repo: GitRepo, pattern: str) -> None:
+    """Whether git is asked for a patch is told from the names, and that changes no answer."""
+    names = ("a.yaml", "x/b.yml", "yml", "c.toml", ".env.local", "x/Dockerfile.dev", "requirements.txt")
+    names += ("requirements-txt", "go.mod", "go.mod.bak", "aba", "aa", "abba", "x.y/ml", "ab/a")
+    for number, name in enumerate(names):
+        git_repo.commit(name, {name: f"{number}\n"})
+    git_repo.git("mv", "c.toml", "c.txt")
+    git_repo.commit("away", {})
+    asked = [f":(glob)**/{pattern}"]
+    found = read_all(git_repo, files=True, diffs=True, paths=asked)
+    without_list = read_all(git_repo, diffs=True, paths=asked)
+    patched = [{f.path for f in commit.files if f.removed or f.added} for commit in found]
+    assert patched == [{f.path for f in commit.files if f.removed or f.added} for commit in without_list]
