@@ -14,4 +14,9 @@ TYPICAL_LENGTH = 60.0
 
 def density(count: int, length: int) -> float:
     """Return the credit in 0-1 of a word that stands `count` times among `length` terms."""
-    return count / (count + SATURATION * (1 - LENGTH_EFFECT + LENGTH_EFFECT * length / TYPICAL_LENGTH))
+    return count / (count + dilution(length))
+
+
+def dilution(length: int) -> float:
+    """Return what a text of so many terms adds to the count of a word under the fraction."""
+    return SATURATION * (1 - LENGTH_EFFECT + LENGTH_EFFECT * length / TYPICAL_LENGTH)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from memx.generator.density import density
+from memx.generator.density import dilution
 from memx.generator.spelling import is_folded_in
+from memx.index.analysis import WORD, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.generator.query import Query
     from memx.index.analysis import Term
     from memx.index.packed import PackedBullet
+
+    _Asked = tuple[str, float, Term, tuple[str, ...], str]
 
 EXACT_MAX = 15.0
 
@@ -23,32 +26,60 @@ FOLDED_CREDIT = 0.9
 class ExactMatcher:
     """Scores how much of the query, by weight, a bullet holds word for word."""
 
+    def __init__(self) -> None:
+        """Start with no query."""
+        self._query: Query | None = None
+        self._asked: tuple[_Asked, ...] = ()
+        self._pairs: tuple[tuple[str, float], ...] = ()
+
     def score(self, query: Query, bullet: PackedBullet) -> float:
         """Return 0-15: 15 when the bullet holds the whole query as one phrase."""
         if not query.terms:
             return 0.0
-        if query.exact in bullet.exact:
+        exact = bullet.exact
+        if query.exact in exact:
             return EXACT_MAX
+        if query is not self._query:
+            self._query, self._asked, self._pairs = query, _asked(query), _pairs(query)
+        thin = dilution(bullet.length)
+        found = 0.0
+        for needle, weight, term, stems, plain in self._asked:
+            count = exact.count(needle)
+            if count:
+                found += weight * (count / (count + thin))
+            elif stems and is_folded_in(term, stems, plain, bullet):
+                found += weight * (FOLDED_CREDIT * (1 / (1 + thin)))
         total = query.weight
-        found = sum(w.weight * _credit(w.term, bullet) for w in query.terms)
         words = min(1.0, found / total) if total else 0.0
-        return EXACT_MAX * ((1 - PHRASE_SHARE) * words + PHRASE_SHARE * _adjacent(query, bullet))
+        return EXACT_MAX * ((1 - PHRASE_SHARE) * words + PHRASE_SHARE * self._adjacent(exact))
+
+    def _adjacent(self, exact: str) -> float:
+        """Return the share, by weight, of neighbouring query terms that are neighbours in the bullet."""
+        total = found = 0.0
+        for needle, weight in self._pairs:
+            total += weight
+            if needle in exact:
+                found += weight
+        return found / total if total else 0.0
 
 
-def _credit(term: Term, bullet: PackedBullet) -> float:
-    """Return a term's credit in 0-1: 0 when it is absent."""
-    count = bullet.exact.count(f" {term.exact} ")
-    if count:
-        return density(count, bullet.length)
-    return FOLDED_CREDIT * density(1, bullet.length) if is_folded_in(term, bullet) else 0.0
+def _asked(query: Query) -> tuple[_Asked, ...]:
+    """Return what to look for in each bullet, a row a term; a term that cannot differ in accents has no stems."""
+    return tuple(
+        (
+            f" {w.term.exact} ",
+            w.weight,
+            w.term,
+            tuple([f" {stem} " for stem in w.term.stems]) if w.term.kind == WORD else (),
+            fold(w.term.exact),
+        )
+        for w in query.terms
+    )
 
 
-def _adjacent(query: Query, bullet: PackedBullet) -> float:
-    """Return the share, by weight, of neighbouring query terms that are neighbours in the bullet."""
-    total = found = 0.0
-    for first, second in zip(query.terms, query.terms[1:], strict=False):
-        weight = first.weight + second.weight
-        total += weight
-        if f" {first.term.exact} {second.term.exact} " in bullet.exact:
-            found += weight
-    return found / total if total else 0.0
+def _pairs(query: Query) -> tuple[tuple[str, float], ...]:
+    """Return neighbouring terms as they stand in a text, and what they weigh together."""
+    return tuple(
+        (f" {first.term.exact} {second.term.exact} ", first.weight + second.weight)
+        for first, second in zip(query.terms, query.terms[1:], strict=False)
+    )

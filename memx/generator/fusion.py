@@ -48,10 +48,21 @@ def fuse(
     nothing is rounded here).
     """
     config = GeneratorConfig() if config is None else config
-    keyword_weight, semantic_weight = weights(config, absent)
+    keyword, blended = blend(l1, l2, l3, semantic, weights(config, absent))
+    return Fusion(keyword, blended, final(blended, decay, recency_boost, scope_boost))
+
+
+def blend(
+    l1: float, l2: float, l3: float, semantic: float, weighing: tuple[float, float]
+) -> tuple[float, float]:
+    """Return NormKeyword and Blended, with the weights of the keyword and of the semantic side."""
     keyword = (l1 + l2 + l3) / KEYWORD_MAX
-    blended = keyword * keyword_weight + semantic * semantic_weight
-    return Fusion(keyword, blended, blended * decay * recency_boost * scope_boost)
+    return keyword, keyword * weighing[0] + semantic * weighing[1]
+
+
+def final(blended: float, decay: float, recency_boost: float, scope_boost: float) -> float:
+    """Return Final."""
+    return blended * decay * recency_boost * scope_boost
 
 
 def weights(config: GeneratorConfig, absent: frozenset[str]) -> tuple[float, float]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from memx.generator.density import density
+from memx.generator.density import dilution
 from memx.generator.spelling import allowed_edits, near_words, parts_of
 from memx.index.analysis import CJK, WORD, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memx.generator.query import Query
+    from collections.abc import Sequence
+
+    from memx.generator.query import Query, WeightedTerm
     from memx.index.analysis import Term
     from memx.index.packed import PackedBullet
 
     _Target = tuple[str, int, tuple[str, ...], dict[str, int]]
+    _Asked = tuple[str, tuple[str, ...], WeightedTerm]
 
 FUZZY_MAX = 10.0
 
@@ -33,6 +36,17 @@ class FuzzyMatcher:
     def __init__(self) -> None:
         """Start with no comparisons made."""
         self._targets: dict[str, tuple[_Target, ...]] = {}
+        self._near: dict[str, dict[str, int]] = {}
+        self._prepared: Sequence[PackedBullet] = ()
+        self._ids: frozenset[int] = frozenset()
+        self._query: Query | None = None
+        self._asked: tuple[_Asked, ...] = ()
+
+    def prepare(self, bullets: Sequence[PackedBullet]) -> None:
+        """Say which bullets are scored next: what resembles a word is then sought in all of them at once."""
+        self._prepared = bullets
+        self._ids = frozenset(map(id, bullets))
+        self._near = {}
 
     def score(self, query: Query, bullet: PackedBullet) -> float:
         """Return 0-10: an exact word earns its full share here too."""
@@ -41,41 +55,65 @@ class FuzzyMatcher:
         total = query.weight
         if not total:
             return 0.0
-        found = sum(w.weight * self._credit(w.term, bullet, spell=w.may_be_misspelt) for w in query.terms)
+        if query is not self._query:
+            self._query, self._asked = query, _asked(query)
+        exact, stems, thin = bullet.exact, bullet.stems, dilution(bullet.length)
+        found = 0.0
+        for needle, needles, weighted in self._asked:
+            count = exact.count(needle)
+            most = 0
+            for stem in needles:
+                most = max(most, stems.count(stem))
+            if count or most:
+                share, many = (1.0 if count else STEM_CREDIT), max(count, most)
+                found += weighted.weight * (share * (many / (many + thin)))
+            else:
+                found += weighted.weight * (self._resemblance(weighted, bullet) * (1 / (1 + thin)))
         # Divided first: a full match is the bound itself, not one rounding above.
         return FUZZY_MAX * min(1.0, found / total)
 
-    def _credit(self, term: Term, bullet: PackedBullet, *, spell: bool) -> float:
-        count = bullet.exact.count(f" {term.exact} ")
-        stems = max([bullet.stems.count(f" {stem} ") for stem in term.stems], default=0)
-        if count or stems:
-            share = 1.0 if count else STEM_CREDIT
-            return share * density(max(count, stems), bullet.length)
-        return self._resemblance(term, bullet, spell=spell) * density(1, bullet.length)
-
-    def _resemblance(self, term: Term, bullet: PackedBullet, *, spell: bool) -> float:
+    def _resemblance(self, weighted: WeightedTerm, bullet: PackedBullet) -> float:
         """Return the credit of a term that is there neither as it is nor by its stem."""
+        term = weighted.term
         if term.kind == CJK:
             return CHARACTER_CREDIT * _characters(term, bullet)
         if term.pieces:
             found = sum(any(f" {stem} " in bullet.stems for stem in piece) for piece in term.pieces)
             return PIECE_CREDIT * found / len(term.pieces)
-        if not spell or term.kind != WORD:
+        if not weighted.may_be_misspelt or term.kind != WORD:
             return 0.0
         distance = self._distance(term, bullet)
         return 0.0 if distance is None else EDIT_CREDIT[distance]
 
     def _distance(self, term: Term, bullet: PackedBullet) -> int | None:
         """Return the smallest allowed distance from a term, or its stem, to a word of the bullet."""
+        if id(bullet) not in self._ids:
+            return min(self._distances(term, bullet.stems).values(), default=None)
+        near = self._near.get(term.exact)
+        if near is None:
+            near = self._near[term.exact] = self._distances(term, "".join([b.stems for b in self._prepared]))
+        return min([distance for word, distance in near.items() if word in bullet.stems], default=None)
+
+    def _distances(self, term: Term, view: str) -> dict[str, int]:
+        """Return the words of a view that are near a term or its stems, between blanks, with their distances."""
         targets = self._targets.get(term.exact)
         if targets is None:
             targets = self._targets[term.exact] = _targets(term)
-        best: int | None = None
+        near: dict[str, int] = {}
         for target, edits, parts, known in targets:
-            distance = near_words(target, edits, bullet.stems, known, parts)
-            if distance is not None and (best is None or distance < best):
-                best = distance
-        return best
+            if near_words(target, edits, view, known, parts) is None:
+                continue
+            for word, distance in known.items():
+                if distance <= edits:
+                    needle = f" {word} "
+                    if needle in view:
+                        near[needle] = min(max(distance, 1), near.get(needle, edits))
+        return near
+
+
+def _asked(query: Query) -> tuple[_Asked, ...]:
+    """Return what to look for in the views of each bullet, a row a term."""
+    return tuple((f" {w.term.exact} ", tuple([f" {stem} " for stem in w.term.stems]), w) for w in query.terms)
 
 
 def _targets(term: Term) -> tuple[_Target, ...]:

@@ -18,7 +18,7 @@ from memx.generator.query import make_query
 from memx.generator.scopes import is_visible, scope_boost
 from memx.generator.spelling import allowed_edits
 from memx.index.query import NO_FILTERS, Filters, LexicalQuery
-from memx.record import record
+from memx.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,26 +118,28 @@ class Generator:
         """Return the hits for a query, best first, at most `limit` (default: the configured number)."""
         limit = self._config.max_results if limit is None else limit
         query = make_query(text, self._analyser, self._count, self._size(), path=path)
-        scored = self.score(query, self._candidates(query))
-        relevant = self.answers(scored)
-        pool = cut(relevant, limit)
+        relevant = self.answers(self._score(query, self._candidates(query)))
+        pool = [self._aged(scored) for scored in cut(relevant, limit)]
         pool.sort(key=lambda s: (-s.score, -s.relevance, s.bullet.id, s.bullet.path))
         return Ranking(tuple(pool[:limit]), self.degraded)
 
     def answers(self, scored: Sequence[Scored]) -> list[Scored]:
         """Return the bullets that answer, most relevant first; none when the best one is no better than chance."""
-        evidence = {id(s): self.evidence(s) for s in scored}
-        if max(evidence.values(), default=0.0) < self.needed_evidence:
+        absent = frozenset(self._absent())
+        evidence = [self._evidence(s, absent) for s in scored]
+        if max(evidence, default=0.0) < self.needed_evidence:
             return []
-        found = [s for s in scored if evidence[id(s)] >= LEAST_EVIDENCE]
+        found = [s for s, known in zip(scored, evidence, strict=True) if known >= LEAST_EVIDENCE]
         return sorted(found, key=lambda s: (-s.relevance, s.bullet.id))
 
     def evidence(self, scored: Scored) -> float:
         """Return what speaks for a hit whatever its age and scope: its score without words that only resemble."""
-        absent = self._absent()
+        return self._evidence(scored, frozenset(self._absent()))
+
+    def _evidence(self, scored: Scored, absent: frozenset[str]) -> float:
         if "l4" in absent or is_sure(scored.l1, scored.l2, scored.l3):
             return scored.blended
-        return scored.semantic * fusion.weights(self._config, frozenset(absent))[1]
+        return scored.semantic * fusion.weights(self._config, absent)[1]
 
     @property
     def needed_evidence(self) -> float:
@@ -163,10 +165,18 @@ class Generator:
 
     def score(self, query: Query, bullets: Sequence[PackedBullet]) -> list[Scored]:
         """Return the bullets with all factors of their scores, in the given order."""
+        return [self._aged(scored) for scored in self._score(query, bullets)]
+
+    def _score(self, query: Query, bullets: Sequence[PackedBullet]) -> list[Scored]:
+        """Return the bullets with all factors but decay, which only those need that are shown."""
         layers = [self._layer(name, query, bullets) for name in ("l1", "l2", "l3", "l4")]
         absent = frozenset(self._absent())
+        weights = fusion.weights(self._config, absent)
+        boosts = {
+            scope: scope_boost(scope, self._viewer, self._config) for scope in {b.scope for b in bullets}
+        }
         return [
-            self._fuse(bullet, row, absent)
+            self._fuse(bullet, row, weights, boosts[bullet.scope], has_meaning="l4" not in absent)
             for bullet, row in zip(bullets, zip(*layers, strict=True), strict=True)
         ]
 
@@ -240,6 +250,8 @@ class Generator:
             vector = engines.vector
             return [0.0 if vector is None or "l4" in self._failures else vector.score(b) for b in bullets]
         matcher = {"l1": engines.exact, "l2": engines.fuzzy, "l3": engines.metadata}[name]
+        if isinstance(matcher, FuzzyMatcher):
+            matcher.prepare(bullets)
         return [0.0 if matcher is None else matcher.score(query, bullet) for bullet in bullets]
 
     def _absent(self) -> set[str]:
@@ -253,19 +265,27 @@ class Generator:
         return {name for name, engine in pairs if engine is None} | self._failures.keys()
 
     def _fuse(
-        self, bullet: PackedBullet, layers: tuple[float, float, float, float], absent: frozenset[str]
+        self,
+        bullet: PackedBullet,
+        layers: tuple[float, float, float, float],
+        weights: tuple[float, float],
+        scope: float,
+        *,
+        has_meaning: bool,
     ) -> Scored:
         l1, l2, l3, semantic = layers
-        if l1 >= EXACT_MAX and "l4" not in absent:
+        if l1 >= EXACT_MAX and has_meaning:
             semantic = VERBATIM_SEMANTIC + (1 - VERBATIM_SEMANTIC) * semantic
-        layers = (l1, l2, l3, semantic)
-        decay = self._decay(bullet)
         recency = fusion.recency_boost(self._now, bullet.created, bullet.accepted, self._config)
-        scope = scope_boost(bullet.scope, self._viewer, self._config)
-        fused = fusion.fuse(
-            *layers, decay=decay, recency_boost=recency, scope_boost=scope, config=self._config, absent=absent
-        )
-        return Scored(bullet, *layers, fused.keyword, fused.blended, decay, recency, scope, fused.final)
+        keyword, blended = fusion.blend(l1, l2, l3, semantic, weights)
+        final = blended * recency * scope
+        return Scored(bullet, l1, l2, l3, semantic, keyword, blended, 1.0, recency, scope, final)
+
+    def _aged(self, scored: Scored) -> Scored:
+        """Return a scored bullet with its decay."""
+        decay = self._decay(scored.bullet)
+        final = fusion.final(scored.blended, decay, scored.recency_boost, scored.scope_boost)
+        return replace(scored, decay=decay, score=final)
 
 
 def cut(relevant: list[Scored], limit: int) -> list[Scored]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from memx.index.analysis import WORD, fold
+from memx.index.analysis import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memx.index.analysis import Term
     from memx.index.packed import PackedBullet
 
@@ -42,6 +44,7 @@ def near_words(
     where the caller has them.
     """
     best = edits + 1
+    letters = frozenset(word)
     for part in parts or parts_of(word, edits):
         at = view.find(part)
         while at >= 0:
@@ -50,17 +53,25 @@ def near_words(
             other = view[start:end]
             distance = known.get(other)
             if distance is None:
-                distance = known[other] = edit_distance(word, other, edits)
+                # An edit takes one letter away and brings one in at most: few words pass this.
+                may_be_near = len(letters.symmetric_difference(other)) <= 2 * edits
+                distance = known[other] = edit_distance(word, other, edits) if may_be_near else edits + 1
             best = min(best, distance)
             at = view.find(part, end)
     return max(best, 1) if best <= edits else None
 
 
-def is_folded_in(term: Term, bullet: PackedBullet) -> bool:
-    """Return whether a bullet holds a word that differs from a term in its accents alone."""
-    if term.kind != WORD or not any(f" {stem} " in bullet.stems for stem in term.stems):
+def is_folded_in(term: Term, stems: Sequence[str], plain: str, bullet: PackedBullet) -> bool:
+    """Return whether a bullet holds a word that differs from a term in its accents alone.
+
+    `stems` are the term's, between blanks; `plain` is the term without accents.
+    """
+    view = bullet.stems
+    for stem in stems:
+        if stem in view:
+            break
+    else:
         return False
-    plain = fold(term.exact)
     if plain != term.exact and f" {plain} " in bullet.exact:
         return True
     if bullet.exact.isascii():
@@ -84,6 +95,9 @@ def edit_distance(first: str, second: str, limit: int) -> int:
     first, second = first[start : len(first) - end], second[start : len(second) - end]
     if not first or not second:
         return min(len(first) + len(second), limit + 1)
+    if limit == 1:  # what is left begins and ends with letters that differ
+        is_one = len(first) == len(second) == 1 or (len(first) == 2 and first == second[::-1])  # noqa: PLR2004
+        return 1 if is_one else 2
     return min(_table_distance(first, second, limit), limit + 1)
 
 

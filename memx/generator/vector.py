@@ -8,7 +8,7 @@ from memx.index.vectors import FEW_TEXTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memx.index.packed import PackedBullet
     from memx.index.vectors import Vectors
@@ -27,11 +27,12 @@ class VectorSearcher:
         self._embedded_here = 0
         self._query: bytes | None = None
         self._cosines: dict[bytes, float] = {}
+        self._compare: Callable[[bytes], float] | None = None
 
     def prepare(self, text: str) -> bool:
         """Embed a query; False when the model knows nothing of it, and then every score is 0."""
         self._query = self._vectors[0].embedder.embed(text)
-        self._cosines = {}
+        self._cosines, self._compare = {}, None
         return self._query is not None
 
     def knows(self, word: str) -> bool:
@@ -62,9 +63,11 @@ class VectorSearcher:
                 row = self._embed_now(bullet)
             if row is None:
                 return None
-            from memx.index.dense.scan import cosine
+            if self._compare is None:
+                from memx.index.dense.scan import cosine_with
 
-            self._cosines[key] = cosine(self._query, row)
+                self._compare = cosine_with(self._query)
+            self._cosines[key] = self._compare(row)
         return self._cosines[key]
 
     def _embed_now(self, bullet: PackedBullet) -> bytes | None:

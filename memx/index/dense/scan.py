@@ -13,7 +13,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 _MIDDLE, _SLOPE = 1.25, 0.74
@@ -96,9 +96,15 @@ def make_inverse_norms(rows: bytes | memoryview, dimension: int) -> bytes:
 
 def cosine(a: bytes, b: bytes) -> float:
     """Return the exact cosine of two int8 vectors; 0.0 when one is zero."""
-    if not any(a):
-        return 0.0
-    return _exact_cosine(a)(memoryview(b)) or 0.0
+    return cosine_with(a)(b)
+
+
+def cosine_with(query: bytes) -> Callable[[bytes], float]:
+    """Return what gives the exact cosine of a vector with this one; 0.0 when one is zero."""
+    if not any(query):
+        return lambda _row: 0.0
+    exact = _exact_cosine(query)
+    return lambda row: exact(memoryview(row)) or 0.0
 
 
 class _Cosine:

@@ -121,8 +121,9 @@ class VectorStore:
 
     def get(self, key: bytes) -> bytes | None:
         """Return the vector of a key, or None."""
-        row = self._row(key)
-        return None if row is None else self._vector(row)
+        row = self._place(key)
+        vector = b"" if row is None else self._vector(row)
+        return vector if any(vector) else None
 
     def get_many(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the vectors of those keys that have one."""
@@ -223,10 +224,14 @@ class VectorStore:
 
     def _row(self, key: bytes) -> int | None:
         """Return the last row of a key whose vector is not zero."""
+        row = self._place(key)
+        return row if row is not None and any(self._vector(row)) else None
+
+    def _place(self, key: bytes) -> int | None:
+        """Return the last row of a key."""
         if not self._count:
             return None
-        row = self._find(key) if self._rows_of_key is None else self._rows_of_key.get(key)
-        return row if row is not None and any(self._vector(row)) else None
+        return self._find(key) if self._rows_of_key is None else self._rows_of_key.get(key)
 
     def _find(self, key: bytes) -> int | None:
         """Look a key up in the mapped file; from some number of look-ups on, through a table of it.
