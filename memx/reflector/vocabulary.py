@@ -76,7 +76,10 @@ class CueIndex:
             self._phrases.setdefault(needle[0], []).append(((needle,), False, group))
             return
         open_ended = phrase.endswith("*")
-        words = tuple(fold(phrase.rstrip("*")).split())
+        stem = phrase.rstrip("*")
+        # A hook builds the index for one message: nearly all cues are plain words, and none is asked for again.
+        is_plain = stem.isascii() and stem.replace(" ", "").isalpha()
+        words = tuple((stem.lower() if is_plain else fold.__wrapped__(stem)).split())
         if len(words) > 1:
             self._phrases.setdefault(words[0], []).append((words, open_ended, group))
         elif open_ended:
