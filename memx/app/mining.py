@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import count, islice
+from collections import deque
+from functools import lru_cache
+from itertools import chain, islice
 
 from memx.app.cores import map_on_cores
 from memx.app.distil import (
@@ -29,23 +31,33 @@ if TYPE_CHECKING:
 
     from memx.app.project import Project
     from memx.config import ReflectorConfig
-    from memx.model import Candidate, Commit, Rejection
+    from memx.model import Candidate, Rejection
     from memx.redact import PrivacySanitizer
     from memx.reflector import Reflector
 
-    Batch = tuple[list[Commit], bool]
-    """Commits, and whether to say why one of them teaches nothing."""
-    Outcome = tuple[list[str], list[Candidate], list[Rejection]]
+    Batch = tuple[bytes, bool]
+    """Commits as git printed them, and whether to say why one of them teaches nothing."""
+    Worded = tuple[str, Candidate]
+    """A candidate behind its wording without references."""
+    Outcome = tuple[list[Worded], list[Rejection], bytes]
+    """What a batch taught, what was dropped, and the candidates' lines for the spool."""
 
 BATCH_COMMITS = 400
 EXPLAINED_BATCHES = 4
 """Only the first rejections of a history are shown, so the other batches do without."""
 SHA_BYTES = 20
 PARALLEL_ABOVE = 1500
-_REFERENCE = re.compile(
-    r"\(?(?:\b(?:pr|mr|issues?|bugs?|tickets?|tasks?|refs?|gh|no\.?)[ #:-]*)?#\d+\)?"
-    r"|\b(?:pr|mr|issue|bug|ticket|task|gh)[ :-]+\d+\b|\b[a-z]{2,10}-\d{2,}\b|\(\d{3,}\)|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"
+_REDACTED_TEXTS = 256
+"""Names of rules and sections come with every candidate: so many texts are redacted once."""
+_NUMBERED = r"\(?(?:\b(?:pr|mr|issues?|bugs?|tickets?|tasks?|refs?|gh|no\.?)[ #:-]*)?#\d+\)?|"
+_NAMED = (
+    r"\b(?:pr|mr|issue|bug|ticket|task|gh)[ :-]+\d+\b|\b[a-z]{2,10}-\d{2,}\b|\(\d{3,}\)"
+    r"|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"
 )
+_REFERENCE = re.compile(_NUMBERED + _NAMED)
+_REFERENCE_WITHOUT_MARK = re.compile(_NAMED)
+"""The same where no `#` stands, in half the time."""
+_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"\d[\w.]*|\w+")
 _LEAST_WORDS = 8
 _SAME_SHARE = 0.95
@@ -72,6 +84,10 @@ class DoneCommits:
         whole = len(data) - self._torn
         self._known = {data[i : i + SHA_BYTES] for i in range(0, whole, SHA_BYTES)}
 
+    def __bool__(self) -> bool:
+        """Say whether any commit was distilled."""
+        return bool(self._known)
+
     def __contains__(self, sha: str) -> bool:
         """Say whether a commit was distilled."""
         return bytes.fromhex(sha[: 2 * SHA_BYTES]) in self._known
@@ -90,35 +106,26 @@ class DoneCommits:
 
 def mine(project: Project, history: History, options: Options, report: Callable[[int], None]) -> Distilled:
     """Distil a history; see `distil_history`."""
-    from memx.repo.history import read_commits
-
-    repository = require_repository(project)
     run = open_run(project, options)
     done = DoneCommits(project.state_dir)
-    stream = read_commits(
-        repository,
-        history.revisions,
-        max_count=history.max_count,
-        since=history.since or None,
-        no_merges=True,
-    )
-    unread = (commit for commit in stream if options.again or commit.sha not in done)
     # What a killed run left goes first; nothing counts as done before its candidates are on disk.
     left = [] if options.is_dry else project.spool.all()
     found: dict[str, Candidate] = {}
-    _merge(found, left, history.top)
+    _merge(found, _worded(left), history.top)
     seen = {candidate.id for candidate in left}
     rejected: list[Rejection] = []
     sources = 0
     interrupted = False
     try:
-        for shas, candidates, refused in _reflect_all(project, run.reflector_config, unread, history):
+        for shas, (worded, refused, lines) in _reflect_all(
+            project, run.reflector_config, history, options, done
+        ):
             sources += len(shas)
-            _merge(found, candidates, history.top)
-            seen.update(candidate.id for candidate in candidates)
+            _merge(found, worded, history.top)
+            seen.update(candidate.id for _, candidate in worded)
             rejected += refused if len(rejected) < BATCH_COMMITS else ()
             if not options.is_dry:
-                project.spool.append(candidates)
+                project.spool.append_lines(lines)
                 done.add(shas)
             report(sources)
     except KeyboardInterrupt:
@@ -147,10 +154,13 @@ def _settle(project: Project, kept: Distilled, history: History, *, interrupted:
         project.spool.clear()
 
 
-def _merge(found: dict[str, Candidate], candidates: Iterable[Candidate], top: int) -> None:
+def _worded(candidates: Iterable[Candidate]) -> list[Worded]:
+    return [(without_references(candidate.text), candidate) for candidate in candidates]
+
+
+def _merge(found: dict[str, Candidate], worded: Iterable[Worded], top: int) -> None:
     """Add candidates by their wording, each lesson once; with a limit, drop the weakest now and then."""
-    for candidate in candidates:
-        wording = without_references(candidate.text)
+    for wording, candidate in worded:
         known = found.get(wording)
         if known is None or candidate.score > known.score:
             found[wording] = candidate
@@ -163,11 +173,14 @@ def _merge(found: dict[str, Candidate], candidates: Iterable[Candidate], top: in
 
 def without_references(text: str) -> str:
     """Return a lesson's wording without ticket numbers and hashes: backports differ in nothing else."""
-    return _SPACES.sub(" ", _REFERENCE.sub("", text.lower())).strip()
+    lowered = text.lower()
+    if _DIGIT.search(lowered):
+        lowered = (_REFERENCE if "#" in lowered else _REFERENCE_WITHOUT_MARK).sub("", lowered)
+    return _SPACES.sub(" ", lowered).strip()
 
 
-def distinct(ranked: Iterable[Candidate]) -> list[Candidate]:
-    """Return candidates without those that say what a better one says already.
+def distinct(ranked: Iterable[Candidate], limit: int = 0) -> list[Candidate]:
+    """Return candidates without those that say what a better one says already; with a limit, the first so many.
 
     That is so when a better one holds nearly all of a candidate's words and all
     of its numbers and identifiers: a backport, or the same message with one
@@ -178,58 +191,100 @@ def distinct(ranked: Iterable[Candidate]) -> list[Candidate]:
         words = set(_WORD.findall(without_references(candidate.text)))
         if candidate.rule == _STATED or not any(_says_the_same(words, known) for _, known in kept):
             kept.append((candidate, words))
+            if len(kept) == limit:
+                break
     return [candidate for candidate, _ in kept]
 
 
 def _says_the_same(words: set[str], known: set[str]) -> bool:
-    fewer, more = sorted((words, known), key=len)
-    shared = len(fewer & more)
-    if len(fewer) < _LEAST_WORDS or shared < _SAME_SHARE * len(fewer):
+    fewer, more = (words, known) if len(words) <= len(known) else (known, words)
+    if len(fewer) < _LEAST_WORDS or len(fewer & more) < _SAME_SHARE * len(fewer):
         return False
     return all(map(str.isalpha, fewer - more))
 
 
 def _reflect_all(
-    project: Project, config: ReflectorConfig, commits: Iterable[Commit], history: History
-) -> Iterator[Outcome]:
-    """Reflect on batches, in this process for a short history and on all cores for a long one."""
-    from memx.repo.history import count_commits
+    project: Project, config: ReflectorConfig, history: History, options: Options, done: DoneCommits
+) -> Iterator[tuple[list[str], Outcome]]:
+    """Yield batches' hashes and what they taught: from this process for a short history, from all cores for a long one.
 
-    batches = _batched(commits)
+    How long it is shows in its first batches; counting commits would walk it once more.
+    """
+    batches = _unread(project, history, options, done)
     cores = os.cpu_count() or 1
-    repository = require_repository(project)
-    short = history.max_count is not None and history.max_count <= PARALLEL_ABOVE
-    if cores < 2 or short or count_commits(repository, history.revisions) <= PARALLEL_ABOVE:  # noqa: PLR2004 (one core cannot share)
-        for batch in batches:
-            yield _reflect(batch, config, project.sanitizer)
-        return
-    yield from map_on_cores(_reflect, batches, config, project.sanitizer, cores=cores)
+    first = list(islice(batches, PARALLEL_ABOVE // BATCH_COMMITS + 1))
+    is_long = sum(len(shas) for shas, _ in first) > PARALLEL_ABOVE
+    more = (config, project.sanitizer, not options.is_dry)
+    reading: deque[list[str]] = deque()
+
+    def unparsed() -> Iterator[Batch]:
+        for number, (shas, data) in enumerate(chain(first, batches)):
+            reading.append(shas)
+            yield data, number < EXPLAINED_BATCHES
+
+    if is_long and cores > 1:
+        outcomes = map_on_cores(_reflect, unparsed(), *more, cores=cores)
+    else:
+        outcomes = (_reflect(batch, *more) for batch in unparsed())
+    for outcome in outcomes:
+        yield reading.popleft(), outcome
 
 
-def _batched(commits: Iterable[Commit]) -> Iterator[Batch]:
-    stream = iter(commits)
-    for number in count():
-        batch = list(islice(stream, BATCH_COMMITS))
-        if not batch:
-            return
-        yield batch, number < EXPLAINED_BATCHES
+def _unread(
+    project: Project, history: History, options: Options, done: DoneCommits
+) -> Iterator[tuple[list[str], bytes]]:
+    """Yield batches of the commits that are not done yet: their hashes, and all of them as git printed them."""
+    from memx.repo.history import FIELDS_A_COMMIT, read_unparsed
+
+    stream = read_unparsed(
+        require_repository(project),
+        history.revisions,
+        max_count=history.max_count,
+        since=history.since or None,
+        no_merges=True,
+    )
+    skips = bool(done) and not options.again
+    size = BATCH_COMMITS * FIELDS_A_COMMIT
+    waiting: list[bytes] = []
+    for fields in stream:
+        waiting += _without(done, fields, FIELDS_A_COMMIT) if skips else fields
+        while len(waiting) >= size:
+            yield _batch(waiting[:size], FIELDS_A_COMMIT)
+            del waiting[:size]
+    if waiting:
+        yield _batch(waiting, FIELDS_A_COMMIT)
 
 
-def _reflect(batch: Batch, config: ReflectorConfig, sanitizer: PrivacySanitizer) -> Outcome:
-    """Reflect on one batch; runs in a process of its own for a long history."""
+def _without(done: DoneCommits, fields: list[bytes], each: int) -> list[bytes]:
+    new: list[bytes] = []
+    for at in range(0, len(fields), each):
+        if fields[at].decode("ascii") not in done:
+            new += fields[at : at + each]
+    return new
+
+
+def _batch(fields: list[bytes], each: int) -> tuple[list[str], bytes]:
+    return [sha.decode("ascii") for sha in fields[::each]], b"\0".join(fields)
+
+
+def _reflect(batch: Batch, config: ReflectorConfig, sanitizer: PrivacySanitizer, spooled: bool) -> Outcome:  # noqa: FBT001 (pools pass by position)
+    """Reflect on one batch; runs in a process of its own for a long history, with all that costs time a candidate."""
     from memx.reflector import Reflector
-    from memx.repo.history import split_squash
+    from memx.repo.history import parse_commits, split_squash
+    from memx.store.inbox import format_candidate
 
-    commits, explains = batch
+    unparsed, explains = batch
     reflector = Reflector(config, sanitizer, explains=explains)
     candidates: list[Candidate] = []
     rejected: list[Rejection] = []
-    for commit in commits:
+    for commit in parse_commits(unparsed):
         for part in split_squash(commit):
             reflection = reflector.commit(part)
             candidates += reflection.candidates
             rejected += reflection.rejected
-    return [commit.sha for commit in commits], candidates, rejected
+    redact = lru_cache(_REDACTED_TEXTS)(lambda text: sanitizer.sanitize(text).text)
+    lines = b"".join(format_candidate(candidate, redact) for candidate in candidates) if spooled else b""
+    return _worded(candidates), rejected, lines
 
 
 def _with_files(
@@ -239,7 +294,7 @@ def _with_files(
     from memx.repo.history import read_commits
 
     ranked = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.id))
-    ranked = [*distinct(ranked[:_COMPARED]), *ranked[_COMPARED:]]
+    ranked = [*distinct(ranked[:_COMPARED], 2 * history.top), *ranked[_COMPARED:]]
     if history.top:
         ranked = ranked[: history.top * 2]
     by_id = {candidate.id: candidate for candidate in ranked}

@@ -26,6 +26,9 @@ MAX_LINES_PER_FILE = 2000
 MAX_LINE_BYTES = 4000
 _FIRST_BATCH, _LARGEST_BATCH = 16, 256
 _FIELDS = ("%H", "%P", "%an", "%at", "%B")
+FIELDS_A_COMMIT = len(_FIELDS)
+_MESSAGES_ALONE = ("--no-patch",)
+_CHANGED_FILES = ("--raw", "--no-abbrev", "-M", "--root")
 SQUASH_HEADING = "Squashed commit of the following:\n"
 _SQUASH_FIELDS = ("Author: ", "Date: ", "Merge: ", "AuthorDate: ", "Commit: ", "CommitDate: ")
 _ANYWHERE = ":(glob)**/"
@@ -98,6 +101,48 @@ def read_commits(
     yield from _with_patches(repo, batch, paths)
 
 
+def read_unparsed(
+    repo: Repository,
+    revisions: str | Sequence[str] = "HEAD",
+    *,
+    max_count: int | None = None,
+    since: str | float | None = None,
+    no_merges: bool = False,
+) -> Iterator[list[bytes]]:
+    """Yield the fields of commits as git prints them, FIELDS_A_COMMIT each and the hash first; see `parse_commits`.
+
+    Reading bytes costs a tenth of making commits of them, which other processes
+    can do. A list holds whole commits, as many as came at once.
+    """
+    args = _log_arguments(revisions, max_count, since, (), reverse=False, no_merges=no_merges)
+    if args is None or (_is_head_only(revisions) and not read_head(repo).commit):
+        return
+    chunks = _log_chunks(repo, [*_MESSAGES_ALONE, *args])
+    fields: list[bytes] = []
+    torn: list[bytes] = []
+    try:
+        for chunk in chunks:
+            torn.append(chunk)
+            if b"\0" not in chunk:
+                continue
+            *whole, rest = b"".join(torn).split(b"\0")
+            torn = [rest]
+            fields += whole
+            ready = len(fields) - len(fields) % FIELDS_A_COMMIT
+            if ready:
+                yield fields[:ready]
+                del fields[:ready]
+    finally:
+        chunks.close()  # type: ignore[attr-defined]
+
+
+def parse_commits(unparsed: bytes) -> Iterator[Commit]:
+    """Yield the commits of fields that are joined by NUL."""
+    fields = unparsed.split(b"\0") if unparsed else []
+    for at in range(0, len(fields), FIELDS_A_COMMIT):
+        yield _commit(fields[at : at + FIELDS_A_COMMIT], ())
+
+
 def _is_head_only(revisions: str | Sequence[str]) -> bool:
     return revisions == "HEAD" or list(revisions) == ["HEAD"]
 
@@ -127,11 +172,15 @@ def _log_arguments(
     return [*args, *names, "--", *touching]
 
 
-def _read_log(repo: Repository, args: list[str], *, files: bool) -> Iterator[Commit]:
+def _log_chunks(repo: Repository, args: Sequence[str]) -> Iterator[bytes]:
     form = "--format=" + "%x00".join(_FIELDS)
-    shape = ["--raw", "--no-abbrev", "-M", "--root"] if files else ["--no-patch"]
-    command = ["log", "-z", "--encoding=UTF-8", "--no-color", "--no-decorate", form, *shape, *args]
-    chunks = stream_git(command, cwd=repo.worktree or repo.git_dir, env=environ_of(repo, os.environ))
+    command = ["log", "-z", "--encoding=UTF-8", "--no-color", "--no-decorate", form, *args]
+    return stream_git(command, cwd=repo.worktree or repo.git_dir, env=environ_of(repo, os.environ))
+
+
+def _read_log(repo: Repository, args: list[str], *, files: bool) -> Iterator[Commit]:
+    shape = _CHANGED_FILES if files else _MESSAGES_ALONE
+    chunks = _log_chunks(repo, [*shape, *args])
     reader = _Reader(chunks)
     try:
         while not reader.is_at_end():

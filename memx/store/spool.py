@@ -33,6 +33,10 @@ class Spool:
         """Add candidates; raise StoreError when they cannot be written."""
         self._append(b"".join(format_candidate(candidate, self._redact) for candidate in candidates))
 
+    def append_lines(self, lines: bytes) -> None:
+        """Add candidates as `format_candidate` gave them, redacted; raise StoreError when they cannot be written."""
+        self._append(lines)
+
     def propose(self, identifiers: Iterable[str]) -> None:
         """Remember which candidates went into the inbox before the run had seen everything."""
         self._append(b"".join(_PROPOSED + identifier.encode() + b"\n" for identifier in sorted(identifiers)))
