@@ -29,6 +29,8 @@ class LinearIndex:
 
     def count(self, view: str, term: str) -> int:
         """Return how many bullets hold a term of a view, or a facet."""
+        if not self._bullets:
+            return 0
         if view == "facet":
             return sum(term in bullet.facets for bullet in self._bullets)
         needle = f" {term} "

@@ -51,7 +51,7 @@ class VectorStore:
         self.folder = os.path.join(folder, _folder_name(fingerprint))
         self._rows_of_key: dict[bytes, int] | None = None
         self._lookups = 0
-        self._first_bytes = b""
+        self._first_bytes = self._second_bytes = b""
         self._manifest: _Manifest | None = None
         self._rows = self._keys = memoryview(b"")
         self._norms: memoryview | None = None
@@ -237,6 +237,7 @@ class VectorStore:
         """Look a key up in the mapped file; from some number of look-ups on, through a table of it.
 
         The column of the keys' first bytes says where to look: the search in it runs at the speed of memory.
+        That of their second bytes spares cutting a key out of the file for all but one in 256 of these places.
         """
         self._lookups += 1
         if self._lookups > _FEW_KEYS:
@@ -244,12 +245,14 @@ class VectorStore:
             return self._rows_of_key.get(key)
         if not self._first_bytes:
             self._first_bytes = bytes(self._keys[: self._count * KEY_BYTES : KEY_BYTES])
-        first, keys = key[0], self._keys
-        row = self._first_bytes.rfind(first)
+            self._second_bytes = bytes(self._keys[1 : self._count * KEY_BYTES : KEY_BYTES])
+        first, second, keys = key[0], key[1], self._keys
+        before, seconds = self._first_bytes.rfind, self._second_bytes
+        row = before(first)
         while row >= 0:
-            if keys[row * KEY_BYTES : (row + 1) * KEY_BYTES] == key:
+            if seconds[row] == second and keys[row * KEY_BYTES : (row + 1) * KEY_BYTES] == key:
                 return row
-            row = self._first_bytes.rfind(first, 0, row)
+            row = before(first, 0, row)
         return None
 
     def _table(self) -> dict[bytes, int]:
