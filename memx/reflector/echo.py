@@ -51,10 +51,14 @@ def strip_echo(text: str) -> str:
 
 def is_injection(text: str) -> bool:
     """Tell whether a text gives orders to an agent instead of telling a fact."""
-    lowered = text.lower()
-    if not any(all(any(map(lowered.__contains__, group)) for group in groups) for groups in _ORDER_WORDS):
-        return False
-    return bool(_INJECTION.search(text))
+    holds = text.lower().__contains__
+    for groups in _ORDER_WORDS:
+        for group in groups:
+            if not any(map(holds, group)):
+                break
+        else:
+            return bool(_INJECTION.search(text))
+    return False
 
 
 def is_recall(text: str) -> bool:

@@ -33,9 +33,10 @@ _PREFIX = pattern(
 _VERB = pattern(r"^(?P<type>Add|Mod|Fix|New|Imp|Keep|Docs?|Del)\b", re.IGNORECASE)
 _FIX_TITLE = pattern(
     r"^(?:\[?fix(?:e[sd]|ing)?\b|bug ?fix|hotfix|corrige|corregid|corrig|soluciona|arregl|修复|修正|解决"
-    r"|不具合)|を修正|の修正",
+    r"|不具合)",
     re.IGNORECASE,
 )
+_FIX_ENDINGS = ("を修正", "の修正")
 _ROUTINE = pattern(
     r"^(?:merge\b|revert\b|bump\b|rel(?:ease|ase)\b|version\b|v?\d+\.\d+|sync with|the \d+\w* batch"
     r"|update(?:s|d)? (?:changelog|readme|version|deps)"
@@ -215,7 +216,9 @@ def _title_values(title: str, text: str, words: Vocabulary) -> dict[str, float]:
     kind, rest = title_type(title)
     folded, lowered = fold(rest), text.lower()
     return {
-        "fix_title": float(bool(_FIX_TITLE.search(title)) or kind == "fix"),
+        "fix_title": float(
+            kind == "fix" or bool(_FIX_TITLE.match(title)) or any(map(title.__contains__, _FIX_ENDINGS))
+        ),
         "feature_title": float(kind in ("feat", "add", "new", "imp") or words.has("feature", folded[:16])),
         "routine_title": float(kind in _ROUTINE_TYPES or bool(_ROUTINE.match(title))),
         "maintenance_title": float(words.has("maintenance", folded)),

@@ -70,7 +70,9 @@ class Passage:
 
 def mask_quotations(text: str) -> str:
     """Blank out quotations of three words or more; a quoted word or value stays, without its marks."""
-    if not any(mark in text for mark in "\"“«「『`'"):
+    if "`" in text or '"' in text or "'" in text:
+        return _QUOTED.sub(_mask, text)
+    if text.isascii() or not any(map(text.__contains__, "“«「『")):
         return text
     return _QUOTED.sub(_mask, text)
 
@@ -107,8 +109,7 @@ def join_lines(lines: list[str]) -> str:
 
 def explicit_lessons(message: str) -> tuple[tuple[str, str], ...]:
     """Return lessons given in so many words by `Learned:`, `Gotcha:`, `Decision:` or `Memx:` lines."""
-    lowered = message.lower()
-    if not any(map(lowered.__contains__, _EXPLICIT_KEYS)):
+    if ":" not in message or not any(map(message.lower().__contains__, _EXPLICIT_KEYS)):
         return ()
     lessons: list[tuple[str, list[str]]] = []
     continued = False

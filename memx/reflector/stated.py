@@ -143,14 +143,20 @@ def share_of(sentences: Sequence[Sentence], first: int, last: int) -> float:
 def may_state(text: str, words: Vocabulary) -> bool:
     """Tell cheaply whether a short text may state a lesson."""
     folded = fold(text)
-    words.tally(folded)  # the groups that are not in it need no search then
-    if words.has("reason", folded) or words.has("finally", folded) or _SO.search(text):
+    counts = words.tally(folded)  # the groups that are not in it need no search then
+
+    def has(name: str) -> bool:
+        return name in counts and words.has(name, folded)
+
+    if has("reason") or has("finally") or _SO.search(text):
         return True
+    speaks = has("directive") or has("failure")
+    warns = has("hazard") or (("without" in folded or "sin" in folded) and bool(_WITHOUT.search(text)))
+    if not speaks and not warns:
+        return False  # before the search for clauses, which costs more than all of the above
     if _CLAUSES.search(text):
-        return words.has("directive", folded) or words.has("failure", folded)
-    if not (words.has("hazard", folded) or _WITHOUT.search(text)):
-        return False
-    return any(words.first("directive", fold(line)) == 0 for line in text.splitlines())
+        return speaks
+    return warns and any(words.first("directive", fold(line)) == 0 for line in text.splitlines())
 
 
 def is_concrete(sentences: Sequence[Sentence], words: Vocabulary) -> bool:
