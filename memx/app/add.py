@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from memx.errors import StoreError
 from memx.model import Bullet
 from memx.record import record, replace
@@ -63,14 +65,21 @@ def add(project: Project, draft: Draft) -> Added:
     It is compared with all visible stores and written to one.
     """
     from memx.app.curate import compare_with_store, mark, matches_elsewhere
+    from memx.store.naming import bullet_id
     from memx.store.validation import validate_bullet
 
     store = project.store
     bullet = complete(project, draft)
     validate_bullet(bullet)
-    known = _holder(store, bullet.id)
+    apart = ""
+    known = _holder(store, bullet)
     if known is not None:
-        return _again(project, bullet, known)
+        again = _again(project, bullet, known)
+        if again is not None:
+            return again
+        # Nobody who should see it sees the one that has the id.
+        bullet = replace(bullet, id=bullet_id(bullet.text, bullet.scope))
+        apart = f"the same lesson is in {known.bullet.scope}, which {bullet.scope} does not see"
     comparison = compare_with_store(project, bullet)
     elsewhere = matches_elsewhere(project, bullet)
     seen = (elsewhere, comparison.similar, comparison.pairs)
@@ -82,12 +91,12 @@ def add(project: Project, draft: Draft) -> Added:
     stored, is_new = store.add(bullet)
     if not is_new:
         # Another process was quicker with the same text.
-        return _again(project, bullet, stored)
+        return _again(project, bullet, stored) or _taken(project, bullet, stored)
     if comparison.conflicts:
         mark(project, bullet.id, comparison.conflicts)
     action = FLAGGED if comparison.conflicts else WRITTEN
     conflicts = comparison.conflicts
-    return Added(action, stored.bullet.id, stored.path, conflicts, comparison.reason, *seen)
+    return Added(action, stored.bullet.id, stored.path, conflicts, comparison.reason or apart, *seen)
 
 
 def _merge(project: Project, target: StoredBullet, bullet: Bullet) -> StoredBullet | None:
@@ -105,29 +114,73 @@ def _merge(project: Project, target: StoredBullet, bullet: Bullet) -> StoredBull
         return None
 
 
-def _holder(store: Store, identifier: str) -> StoredBullet | None:
-    """Return the bullet that has this id already, live before archived."""
-    for archived in (False, True):
-        found = store.find_by_name(identifier, archived=archived)
-        if found:
-            return found[0]
-    return None
+def _holder(store: Store, bullet: Bullet) -> StoredBullet | None:
+    """Return the bullet that has this id already, live before archived; else the one that absorbed it."""
+    found = store.find_by_name(bullet.id, archived=False)
+    if found:
+        return found[0]
+    archived = store.find_by_name(bullet.id, archived=True)
+    if not archived:
+        return None
+    return next((s for s in store.scan()[0] if bullet.id in s.bullet.merged_from), archived[0])
 
 
-def _again(project: Project, bullet: Bullet, known: StoredBullet) -> Added:
+def _again(project: Project, bullet: Bullet, known: StoredBullet) -> Added | None:
+    """Say that a lesson is here already, or give the one that is here the wider scope of the two.
+
+    Return None when those who would see the new bullet do not see the known one, nor the reverse: sibling
+    workspaces are not to learn of each other by themselves.
+    """
+    from memx.generator.scopes import covers
+
+    name = os.path.basename(project.root)
+    if known.archived or covers(known.bullet.scope, bullet.scope, name):
+        return _taken(project, bullet, known)
+    twins = [known, *_twins(project.store, bullet, known)]
+    for twin in twins:
+        if covers(twin.bullet.scope, bullet.scope, name):
+            return _taken(project, bullet, twin)
+    narrower = [twin for twin in twins if covers(bullet.scope, twin.bullet.scope, name)]
+    if not narrower:
+        return None
+    first, *others = narrower
+    return _promoted(project, bullet, first, tuple(twin.bullet.id for twin in others))
+
+
+def _twins(store: Store, bullet: Bullet, known: StoredBullet) -> list[StoredBullet]:
+    """Return the other live bullets with the same text."""
+    from memx.store.naming import normalise_text
+
+    text = normalise_text(bullet.text)
+    live = store.scan()[0]
+    return [s for s in live if s.path != known.path and normalise_text(s.bullet.text) == text]
+
+
+def _promoted(project: Project, bullet: Bullet, known: StoredBullet, others: tuple[str, ...]) -> Added:
+    """Give the known bullet the scope of the new one, which more people see, and whatever else is new."""
+    from memx.app.merging import take_more
+
+    store = project.store
+    with store.lock():
+        store.edit(known.path, {"scope": bullet.scope})
+        stored = take_more(store, known.path, bullet)
+    reason = f"the same lesson was in {known.bullet.scope}; its scope is now {bullet.scope}"
+    return Added(MERGED, stored.bullet.id, stored.path, (), reason, similar=others)
+
+
+def _taken(project: Project, bullet: Bullet, known: StoredBullet) -> Added:
     """Add what a repeated lesson says more about itself: a tag, a tool, an anchor.
 
     Where the lesson was absorbed by another bullet, that one gets it.
     """
     from memx.app.merging import take_more
 
-    store = project.store
     reason = "the same lesson is here already"
-    if known.archived:
-        absorbing = next((s for s in store.scan()[0] if bullet.id in s.bullet.merged_from), None)
-        if absorbing is not None:
-            known, reason = absorbing, f"the same lesson was merged into {absorbing.bullet.id}"
-    stored = take_more(store, known.path, bullet)
+    if bullet.id in known.bullet.merged_from:
+        reason = f"the same lesson was merged into {known.bullet.id}"
+    if known.bullet.scope != bullet.scope:
+        reason += f", for {known.bullet.scope}"
+    stored = take_more(project.store, known.path, bullet)
     names = ("tags", "tools", "entities", "anchors")
     more = [name for name in names if getattr(stored.bullet, name) != getattr(known.bullet, name)]
     if not more:

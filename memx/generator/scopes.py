@@ -81,6 +81,14 @@ def scope_boost(scope: str, viewer: Viewer, config: GeneratorConfig) -> float:
     return config.scope_boost if is_current(scope, viewer) else 1.0
 
 
+def covers(wide: str, narrow: str, project: str) -> bool:
+    """Return whether whoever sees the scope `narrow` sees `wide` too, in the project of this name."""
+    own = (SCOPE_PROJECT, f"{PROJECT_PREFIX}{project}")
+    if wide in (narrow, SCOPE_GLOBAL):
+        return True
+    return wide in own and (narrow in own or narrow.startswith(WORKSPACE_PREFIX))
+
+
 def _is_own_project(scope: str, viewer: Viewer) -> bool:
     return scope in (SCOPE_PROJECT, f"{PROJECT_PREFIX}{viewer.project}")
 

@@ -5,6 +5,9 @@ d = sha256("memx1\0" + text), where the text is NFKC, case-folded, its white spa
 
 - first character: the first two bytes of d as a big-endian number, modulo 22, in LETTERS;
 - the other nine: the first 45 bits of bytes 2 to 7 of d, five bits each, in ALPHABET.
+
+Where a bullet with the text exists for viewers who cannot see each other, such as another workspace, the second
+one's d is of "memx1\0" + text + "\0" + scope.
 """
 
 from __future__ import annotations
@@ -43,9 +46,13 @@ def normalise_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
-def bullet_id(text: str) -> str:
-    """Return the id of a lesson, made from its redacted text at birth."""
-    digest = sha256(b"memx1\0" + normalise_text(text).encode()).digest()
+def bullet_id(text: str, scope: str = "") -> str:
+    """Return the id of a lesson, made from its redacted text at birth.
+
+    With `scope`, that of a second bullet with the text, for viewers who do not see the first.
+    """
+    ending = f"\0{replace_surrogates(scope)}" if scope else ""
+    digest = sha256(b"memx1\0" + (normalise_text(text) + ending).encode()).digest()
     first = LETTERS[int.from_bytes(digest[:2], "big") % len(LETTERS)]
     bits = int.from_bytes(digest[2:8], "big") >> 3
     return first + "".join(ALPHABET[(bits >> shift) & 31] for shift in range(40, -1, -5))

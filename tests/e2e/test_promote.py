@@ -75,3 +75,41 @@ def test_named_bullet_must_be_of_a_workspace(branch: Program) -> None:
     identifier = branch.json("list")["bullets"][0]["id"]
     branch.ok("promote", identifier, "--yes")
     assert branch.run("promote", identifier, "--yes").returncode == 2
+
+
+def scopes_of(program: Program) -> list[str]:
+    """Return the scopes of all live files, whoever sees them."""
+    folder = program.folder / ".memx/bullets"
+    lines = [line for path in folder.rglob("*.md") for line in path.read_text().splitlines()]
+    return sorted(line.removeprefix("scope: ") for line in lines if line.startswith("scope: "))
+
+
+def test_text_of_a_workspace_added_for_the_project_is_promoted(branch: Program) -> None:
+    """The team sees what somebody adds for it, though a branch knew it before; one bullet, and it is said."""
+    added = branch.json("add", TEXT, "--tag", "auth")
+    assert added["action"] == "merged"
+    assert "was in workspace:feat-auth; its scope is now project" in added["reason"]
+    assert scopes_of(branch) == ["project"]
+    assert [hit["id"] for hit in branch.json("list", "--scope", "project")["bullets"]] == [added["id"]]
+
+
+def test_text_of_the_project_added_for_a_workspace_is_unchanged(store: Program) -> None:
+    """A workspace sees its project's bullets: nothing is to be done."""
+    first = store.json("add", TEXT)
+    again = store.json("add", TEXT, "--scope", "workspace:feat-auth")
+    assert (again["action"], again["id"]) == ("unchanged", first["id"])
+    assert again["reason"] == "the same lesson is here already, for project"
+    assert scopes_of(store) == ["project"]
+
+
+def test_text_in_two_sibling_workspaces_is_two_bullets(branch: Program) -> None:
+    """Siblings do not see each other, so each has its own; for the project the first is promoted, the other named."""
+    second = branch.json("add", TEXT, "--scope", "workspace:feat-b")
+    assert second["action"] == "written"
+    assert scopes_of(branch) == ["workspace:feat-auth", "workspace:feat-b"]
+    assert branch.json("add", TEXT, "--scope", "workspace:feat-b")["action"] == "unchanged"
+    assert branch.json("add", TEXT, "--scope", "workspace:feat-auth")["action"] == "unchanged"
+    third = branch.json("add", TEXT)
+    assert third["similar"] == [second["id"]]
+    assert scopes_of(branch) == ["project", "workspace:feat-b"]
+    assert branch.json("add", TEXT, "--scope", "workspace:feat-c")["action"] == "unchanged"
