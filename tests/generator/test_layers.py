@@ -229,3 +229,18 @@ def test_exact_holder_is_never_below_one_that_resembles(
     holder, other = generator.score(generator.query(" ".join(query)), found.packed)
     if other.l1 == 0:
         assert holder.blended >= other.blended
+
+
+@given(words, st.lists(words, min_size=1, max_size=5))
+@settings(max_examples=40, deadline=None)
+def test_bullets_scored_together_score_as_each_alone(query: list[str], texts: list[list[str]]) -> None:
+    """What resembles a word is sought in all candidates at once, and found in none that has it not."""
+    from memx.generator.fuzzy import FuzzyMatcher
+    from tests.generator.conftest import Corpus
+
+    found = Corpus(*(" ".join(text) for text in texts), " ".join(f"{word}x" for word in query))
+    asked = found.generator().query(" ".join(word[:-2] + word[-1:] for word in query))
+    together, alone = FuzzyMatcher(), FuzzyMatcher()
+    together.prepare(found.packed)
+    for bullet in found.packed:
+        assert together.score(asked, bullet) == alone.score(asked, bullet)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memx.generator.spelling import allowed_edits, edit_distance, near_words
+from memx.generator.spelling import allowed_edits, edit_distance, near_words, parts_of
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,21 @@ def test_distance_is_symmetric_and_zero_only_for_equals(first: str, second: str)
     """It is a distance as far as the limit lets one see."""
     assert edit_distance(first, second, 2) == edit_distance(second, first, 2)
     assert (edit_distance(first, second, 2) == 0) == (first == second)
+
+
+@given(st.text("abc", max_size=7), st.text("abc", max_size=7))
+def test_narrower_limit_cuts_the_same_distance_off(first: str, second: str) -> None:
+    """A limit of one edit, which needs no table, says what the table says."""
+    assert edit_distance(first, second, 1) == min(edit_distance(first, second, 2), 2)
+
+
+@given(
+    st.text("abcd", min_size=4, max_size=8), st.lists(st.text("abcde", min_size=1, max_size=9), min_size=1)
+)
+def test_words_without_common_letters_are_passed_over_rightly(word: str, others: list[str]) -> None:
+    """What is not compared letter by letter is no nearer than what is allowed."""
+    for edits in (1, 2):
+        found = near_words(word, edits, f" {' '.join(others)} ", {})
+        kept = [o for o in others if any(part in o for part in parts_of(word, edits))]
+        nearest = min([edit_distance(word, other, edits) for other in kept], default=edits + 1)
+        assert found == (max(nearest, 1) if nearest <= edits else None)
