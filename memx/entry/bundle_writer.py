@@ -28,6 +28,18 @@ LEFT_OUT = (
 )
 """What a command needs only after it has answered, and not always, or before it has a bundle."""
 
+BEFORE = (
+    "memx.entry",
+    "memx.entry.bundle",
+    "memx.entry.cli",
+    "memx.entry.cli.command",
+    "memx.entry.cli.main",
+    "memx.entry.cli.table",
+    "memx.errors",
+    "memx.record",
+)
+"""What the console script has loaded before it asks for a bundle, and would read again for nothing."""
+
 
 def save(command: str, unusual: tuple[str, ...] = UNUSUAL, *, sparing: bool = False) -> None:
     """Write the bundle of what this process has imported and compiled; where that is impossible, do without.
@@ -44,7 +56,8 @@ def save(command: str, unusual: tuple[str, ...] = UNUSUAL, *, sparing: bool = Fa
         if sparing:
             parts = [_part(name, marshal.dumps(code)) for name, code in _loaded(library=True).items()]
         else:
-            parts = [_part(name, code) for name, code in in_order(_loaded())]
+            codes = {name: code for name, code in _loaded().items() if name not in BEFORE}
+            parts = [_part(name, code) for name, code in in_order(codes)]
         value: Any = (code_form(), parts, _patterns())
         data = marshal.dumps(value)
         with open(temporary, "wb") as file:
