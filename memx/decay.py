@@ -144,37 +144,42 @@ def weigh_all(
     """
     ahead: dict[tuple[float, int], float] = {}
     lives: dict[str, float] = {}
+    permanent, protected, limit = config.permanent_recalls, config.protection_days, config.archive_below
+    factor = max(0.0, config.boost_factor)
     for (_, _, _, _, kind, _, created, updated, accepted, own, pinned, disputed), count in zip(
         rows, recalls, strict=True
     ):
-        times = [time for time in (created, updated, accepted) if time is not None]
-        latest = max(times) if times else now
-        age = (now - latest) / SECONDS_PER_DAY if latest < now else 0.0
+        latest = _latest(created, updated, accepted)
+        age = (now - latest) / SECONDS_PER_DAY if latest is not None and latest < now else 0.0
         life = lives.get(kind) if own is None else half_life(kind, own, config)
         if life is None:
             life = lives[kind] = half_life(kind, None, config)
         exponent = age / life
         base = 0.0 if exponent > _UNDERFLOW_EXPONENT else 2.0**-exponent
-        count = max(0, count)  # noqa: PLW2901 (as `weight` does)
+        count = max(count, 0)  # noqa: PLW2901 (as `weight` does)
         if pinned:
             yield age, base, 1.0, PINNED, None
             continue
-        if count >= config.permanent_recalls and disputed is None:
+        if count >= permanent and disputed is None:
             yield age, base, 1.0, PERMANENT, None
             continue
         until = None
-        if times and config.archive_below > 0:
+        if latest is not None and limit > 0:
             wait = ahead.get((life, count))
             if wait is None:
-                fading_days = life * log2(_boost(count, config) / config.archive_below)
-                wait = max(0.0, config.protection_days, fading_days) * SECONDS_PER_DAY
-                ahead[life, count] = wait
+                fading_days = life * log2(_boost(count, config) / limit)
+                wait = ahead[life, count] = max(0.0, protected, fading_days) * SECONDS_PER_DAY
             until = latest + wait
-        if age <= config.protection_days:
+        if age <= protected:
             yield age, base, 1.0, PROTECTED, until
             continue
-        final = min(1.0, max(0.0, base * _boost(count, config)))
-        yield age, base, final, ARCHIVE_CANDIDATE if final < config.archive_below else FADING, until
+        final = min(1.0, base * (1.0 + factor * count)) if count else base
+        yield age, base, final, ARCHIVE_CANDIDATE if final < limit else FADING, until
+
+
+def _latest(created: float | None, updated: float | None, accepted: float | None) -> float | None:
+    latest = created if updated is None or (created is not None and created > updated) else updated
+    return latest if accepted is None or (latest is not None and latest >= accepted) else accepted
 
 
 def fading_factors(half_life_days: float, days: Sequence[float]) -> list[float]:

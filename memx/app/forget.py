@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from contextlib import contextmanager
+from operator import itemgetter
 
 from memx.decay import ARCHIVE_CANDIDATE, DecayResult, weigh_all, weight
 from memx.errors import GitError, StoreError, UsageError
@@ -60,18 +61,18 @@ def weigh_rows(project: Project) -> tuple[list[WeighedRow], list[Problem]]:
     with without_collection():
         heads, problems = project.store.scan_head_rows(os.path.join(project.cache_dir, HEADS_FILE))
         counts = project.journal.counts()
-        recalls = [counts.effective(str(head[1]), int(head[5])) for head in heads]  # type: ignore[call-overload]
+        told = counts.ids
+        recalls: list[int] = [
+            counts.effective(head[1], head[5]) if head[1] in told else head[5]  # type: ignore[misc, arg-type]
+            for head in heads
+        ]
         weighed = weigh_all(heads, recalls, project.now, project.config.decay)
         rows = [
             (-final, head[1], head, count, age, base, state, until)
             for head, count, (age, base, final, state, until) in zip(heads, recalls, weighed, strict=True)
         ]
-        rows.sort(key=_by_weight)
+        rows.sort(key=itemgetter(0, 1))
         return rows, problems  # type: ignore[return-value]
-
-
-def _by_weight(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return row[:2]
 
 
 def weigh_store(project: Project) -> tuple[list[Weighed], list[Problem]]:

@@ -1,7 +1,7 @@
 """A long list handled by two processes, where the system can fork and has a second core.
 
-Reading 100,000 files is Python work from end to end, so threads do not help, and a
-pool costs more to start than a short list takes.
+Reading 100,000 files, or asking for their stats, is Python work from end to end, so
+threads do not help, and a pool costs more to start than a short list takes.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
-    Rows = list[tuple[object, ...]]
+    Item = TypeVar("Item")
+    Value = TypeVar("Value")
 
 WORTH_A_PROCESS = 20_000
 _CHUNK_BYTES = 1 << 20
 
 
-def in_halves(read: Callable[[list[str]], Rows], items: list[str]) -> Rows:
+def in_halves(read: Callable[[list[Item]], list[Value]], items: list[Item]) -> list[Value]:
     """Return `read(items)`, which must hold plain values only; a child that fails costs time and nothing else."""
     if len(items) < WORTH_A_PROCESS or not _can_fork():
         return read(items)
@@ -43,7 +45,7 @@ def in_halves(read: Callable[[list[str]], Rows], items: list[str]) -> Rows:
         raise
     answer = _take(pipe)
     _, status = os.waitpid(child, 0)
-    second: Rows = marshal.loads(answer) if status == 0 else read(items[middle:])  # noqa: S302 (our own child's)
+    second: list[Value] = marshal.loads(answer) if status == 0 else read(items[middle:])  # noqa: S302 (our own child's)
     return first + second
 
 
@@ -54,8 +56,8 @@ def _can_fork() -> bool:
     return has_cores and (threading is None or threading.active_count() == 1)
 
 
-def _answer(read: Callable[[list[str]], Rows], items: list[str], writing: int) -> None:
-    """Write the rows and end at once, whatever happens: the parent's buffers and handlers are not the child's."""
+def _answer(read: Callable[[list[Item]], list[Value]], items: list[Item], writing: int) -> None:
+    """Write the values and end at once, whatever happens: the parent's buffers and handlers are not the child's."""
     status = 1
     try:
         with os.fdopen(writing, "wb") as stream:

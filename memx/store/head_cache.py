@@ -14,6 +14,7 @@ from binascii import crc32
 
 from memx import __version__
 from memx.store.atomic import write_atomically
+from memx.store.halves import in_halves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def read_remembered(
 ) -> list[Row]:
     """Return `read(files)`, a row a file, from the cache at `path` where the files are as they were then."""
     read_ns = time.time_ns()
-    states = [_state(f"{root}/{file}") for file in files]
+    states = in_halves(lambda part: [_state(f"{root}/{file}") for file in part], files)
     known_files, known_states, known_rows = _load(path)
     if known_files == files and known_states == states:
         return known_rows

@@ -97,6 +97,12 @@ class Counts:
         self._ledger = ledger
         self._others = others
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids that anything is known of; the count of all others is that of their files."""
+        ledger = self._ledger
+        return frozenset(ledger.known).union(ledger.recalled.counts, self._others)
+
     def effective(self, identifier: str, file_count: int) -> int:
         """Return how often a bullet was recalled, by its file, this clone and the team.
 

@@ -63,28 +63,45 @@ def _document(invocation: Invocation, rows: Iterable[WeighedRow], layers: dict[s
     from memx.timestamp import format_time
 
     head = {"version": JSON_VERSION, "now": format_time(invocation.now), "states": layers}
-    # Names and states are plain ASCII words; a path may hold what JSON escapes.
-    quote = json.encoder.encode_basestring
-    times = _Times()
-    bullets = [
-        f'{{"id":"{name}","path":{quote(head[2])},"age_days":{round(age, 4)!r},"recall_count":{recalls},'
-        f'"base":{base!r},"weight":{-negative!r},"state":"{state}",'
-        f'"disputed":{"false" if head[11] is None else "true"},"archive_at":{times.quoted(until)}}}'
-        for negative, name, head, recalls, age, base, state, until in rows
-    ]
+    bullets = _objects(rows)
     text = json.dumps(head, separators=(",", ":"))[:-1] + ',"bullets":[' + ",".join(bullets) + "]}"
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
+def _objects(rows: Iterable[WeighedRow]) -> list[str]:
+    """Return the JSON object of each bullet: ids and states are plain words, a path may hold what JSON escapes."""
+    from json.encoder import encode_basestring
+
+    quoted = _Times().quoted
+    return [
+        f'{{"id":"{name}","path":{encode_basestring(head[2])},"age_days":{_decimals(age)},'
+        f'"recall_count":{recalls},"base":{(shown := repr(base))},'
+        f'"weight":{shown if base == -negative else repr(-negative)},"state":"{state}",'
+        f'"disputed":{"false" if head[11] is None else "true"},"archive_at":{quoted(until)}}}'
+        for negative, name, head, recalls, age, base, state, until in rows
+    ]
+
+
+def _decimals(age: float) -> str:
+    """Return `repr(round(age, 4))` in half its time: there are at most four million days."""
+    digits = f"{age:.4f}".rstrip("0")
+    return digits + "0" if digits[-1] == "." else digits
+
+
 def _lines(invocation: Invocation, rows: Iterable[WeighedRow]) -> Iterator[str]:
     """Yield a line a bullet: id, weight, recalls, age, state, how it will go on, the day of archiving, its words."""
-    times, bars = _Times(), _Sparklines(invocation.project.config.decay)
+    day, bars = _Times().day, _Sparklines(invocation.project.config.decay).of
     for negative, name, head, recalls, age, base, state, until in rows:
-        text = show_controls(head[3])[:60]
-        mark = "disputed: " if head[11] is not None else ""
-        numbers = f"{-negative:6.4f}  {recalls:>4}  {age:8.1f} d"
-        bar = bars.of(age, base, -negative, state, head, recalls)
-        yield f"{name}  {numbers}  {state:<17}  {bar}  {times.day(until) or 'never':<10}  {mark}{text}"
+        text = head[3][:60]
+        if not (text.isascii() and text.isprintable()):
+            text = show_controls(text)[:60]
+        if head[11] is not None:
+            text = f"disputed: {text}"
+        bar = bars(age, base, -negative, state, head, recalls)
+        yield (
+            f"{name}  {-negative:6.4f}  {recalls:>4}  {age:8.1f} d  {state:<17}"
+            f"  {bar}  {day(until) or 'never':<10}  {text}"
+        )
 
 
 class _Sparklines:
@@ -128,6 +145,7 @@ class _Times:
 
     def __init__(self) -> None:
         self._days: dict[int, str] = {}
+        self._minutes = [f"{minute // 60:02}:{minute % 60:02}" for minute in range(1440)]
 
     def day(self, time: float | None) -> str:
         """Return the day, empty for never: a half-life may lead beyond year 9999."""
@@ -147,11 +165,11 @@ class _Times:
 
     def quoted(self, time: float | None) -> str:
         """Return the second as a JSON value."""
-        day = self.day(time)
-        if not day or time is None:
+        if time is None:
             return "null"
-        second = int(time) % 86400
-        return f'"{day}T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}Z"'
+        day = self._days.get(int(time) // 86400) or self.day(time)
+        minute, second = divmod(int(time) % 86400, 60)
+        return f'"{day}T{self._minutes[minute]}:{self._minutes[second][3:]}Z"' if day else "null"
 
 
 def run_archive(
