@@ -85,6 +85,10 @@ class Project:
             folder = os.path.join(self.repository.common_dir, "memx")
             if is_writable(folder):
                 return folder
+        return self._own_state_dir
+
+    @cached_property
+    def _own_state_dir(self) -> str:
         return os.path.join(user_dir("state", self.environ), self._key)
 
     @cached_property
@@ -205,7 +209,12 @@ class Project:
 
     @cached_property
     def journal(self) -> Journal:
-        """The local count of recalls."""
+        """The local count of recalls, with those that were counted elsewhere while git's folder was read-only."""
         from memx.store.journal import Journal
 
-        return Journal(self.state_dir, is_shared=self.config.sync.usage)
+        beside, takes_over = "", False
+        if self.repository is not None and not self._scratch:
+            takes_over = self.state_dir != self._own_state_dir
+            beside = self._own_state_dir if takes_over else os.path.join(self.repository.common_dir, "memx")
+        is_shared = self.config.sync.usage
+        return Journal(self.state_dir, is_shared=is_shared, beside=beside, takes_over=takes_over)

@@ -11,11 +11,15 @@ tore lacks it and is skipped.
                                         the last fold was to turn OLD into NEW in the bullet's file
     d ID... .                           and did
     c BYTES .                           first in a file that was summed up: how long it was then
+    m DIGEST .                          the journal kept elsewhere, of this digest, was taken over
 
 Nothing is ever taken away: what is pending is what was counted less what was
 taken. A fold is one line, written before the file it changes, so a crash in
 between neither counts a recall twice nor loses it. Writers hold a lock for the
-append, because another may be replacing the file. The hot path imports this module.
+append, because another may be replacing the file. Where the repository cannot be
+written, recalls are counted in a second journal elsewhere, as if by a clone of its
+own; readers add both up, and the next who may write the first takes the second
+over. The hot path imports this module.
 """
 
 from __future__ import annotations
@@ -73,9 +77,10 @@ class _Tally:
 class _Ledger:
     """All that the file says; counts are of this clone's whole life."""
 
-    __slots__ = ("known", "recalled", "shown", "taken", "unsettled")
+    __slots__ = ("known", "recalled", "shown", "taken", "taken_over", "unsettled")
 
     def __init__(self) -> None:
+        self.taken_over = ""
         self.recalled = _Tally()
         self.shown = _Tally()
         self.taken: dict[str, int] = {}
@@ -85,6 +90,17 @@ class _Ledger:
     def pending(self, identifier: str) -> int:
         # A sum that was lost with a damaged line must not make a count shrink.
         return max(0, self.recalled.counts.get(identifier, 0) - self.taken.get(identifier, 0))
+
+    def take_in(self, other: _Ledger) -> None:
+        """Add what another journal of the same store counted and folded."""
+        for own, more in ((self.recalled, other.recalled), (self.shown, other.shown)):
+            for identifier, count in more.counts.items():
+                own.add(identifier, count, more.last[identifier])
+        for identifier, taken in other.taken.items():
+            self.taken[identifier] = self.taken.get(identifier, 0) + taken
+        for identifier, known in other.known.items():
+            self.known[identifier] = max(known, self.known.get(identifier, 0))
+        self.unsettled.update(other.unsettled)
 
 
 class Counts:
@@ -125,9 +141,17 @@ class Counts:
 class Journal:
     """The recalls of one store's bullets, in `state_dir`, safe for many processes."""
 
-    def __init__(self, state_dir: str, *, is_shared: bool = False) -> None:
-        """Name the folder; nothing is read or made yet. `is_shared`: other clones' counters count too."""
+    def __init__(
+        self, state_dir: str, *, is_shared: bool = False, beside: str = "", takes_over: bool = False
+    ) -> None:
+        """Name the folder; nothing is read or made yet. `is_shared`: other clones' counters count too.
+
+        `beside` is the folder of a second journal that counts too: with `takes_over` the next write moves it
+        here, otherwise it is only read.
+        """
         self._path = os.path.join(state_dir, "journal")
+        self._beside = os.path.join(beside, "journal") if beside else ""
+        self._takes_over = takes_over
         self._usage_path = os.path.join(state_dir, USAGE_FILE) if is_shared else ""
         self._lock = Lock(os.path.join(state_dir, "journal.lock"))
 
@@ -143,8 +167,9 @@ class Journal:
         try:
             self._lock.acquire(RECORD_TIMEOUT_S)
             try:
+                self._take_over()
                 if self._is_long(self._append(entry)):
-                    self._replace(self._read())
+                    self._replace(self._read_own())
             finally:
                 self._lock.release()
         except (OSError, StoreError):
@@ -191,11 +216,13 @@ class Journal:
         pending. Raise StoreError.
         """
         with self._lock:
-            ledger = self._read()
+            self._take_over()
+            # A second journal folds what it counted itself: this one may be read only.
+            ledger, known_here = self._read_own(), self._read().known
             lines: list[str] = []
             due: dict[str, Recalls] = {}
             for identifier, count in file_counts.items():
-                base = max(count, ledger.known.get(identifier, 0)) if catch_up else count
+                base = max(count, known_here.get(identifier, 0)) if catch_up else count
                 old, new = ledger.unsettled.get(identifier, (-1, 0))
                 # Only the value from before the crash says that the write never happened.
                 start = new if old == count and new > base else base
@@ -206,7 +233,7 @@ class Journal:
                     continue
                 taken = ledger.taken.get(identifier, 0) + pending
                 # The file that a crash left behind is already in what is known.
-                known = max(start, ledger.known.get(identifier, 0)) + pending
+                known = max(start, known_here.get(identifier, 0)) + pending
                 lines.append(f"F {identifier} {taken} {known} {count} {start + pending}{_END}\n")
                 due[identifier] = Recalls(start + pending, ledger.recalled.last.get(identifier))
             self._append_safely("".join(lines))
@@ -229,13 +256,32 @@ class Journal:
             return
         try:
             if self._is_long(self._append(lines.encode("ascii", "replace"), sync=True)):
-                self._replace(self._read())
+                self._replace(self._read_own())
         except OSError as error:
             raise StoreError(f"cannot write the journal ({error.strerror})", path=self._path) from error
 
+    def _take_over(self) -> None:
+        """Move the second journal in here, under the own lock; a crash in between moves nothing twice."""
+        if not self._takes_over or not os.path.exists(self._beside):
+            return
+        lock = Lock(os.path.join(os.path.dirname(self._beside), "journal.lock"), RECORD_TIMEOUT_S)
+        try:
+            with lock:
+                data = _read_bytes(self._beside)
+                digest = _digest(data)
+                ledger = self._read_own()
+                if data and ledger.taken_over != digest:
+                    ledger.take_in(_read_ledger(data))
+                    ledger.taken_over = digest
+                    self._replace(ledger)
+                os.unlink(self._beside)
+        except (OSError, StoreError):
+            # What cannot be moved now is still read, and moved another day.
+            return
+
     def _replace_safely(self) -> None:
         try:
-            self._replace(self._read())
+            self._replace(self._read_own())
         except OSError as error:
             raise StoreError(f"cannot write the journal ({error.strerror})", path=self._path) from error
 
@@ -268,24 +314,21 @@ class Journal:
         return size > COMPACT_ABOVE_BYTES + 2 * summed
 
     def _read(self) -> _Ledger:
-        ledger = _Ledger()
-        try:
-            with open(self._path, "rb") as file:
-                text = file.read().decode("ascii", "replace")
-        except FileNotFoundError:
-            return ledger
-        except OSError as error:
-            raise StoreError(f"cannot read the journal ({error.strerror})", path=self._path) from error
-        events: list[tuple[float, float, _Tally, list[str]]] = []
-        for line in text.split("\n"):
-            if line.endswith(_END):
-                _read_line(line[: -len(_END)].split(" "), ledger, events)
-        # Processes append in the order in which they got the lock, which is not that of their clocks.
-        events.sort(key=_time_of)
-        for at, window, tally, ids in events:
-            for identifier in ids:
-                tally.count(identifier, at, window)
+        """Return what this journal and the one beside it say."""
+        ledger = self._read_own()
+        if self._beside:
+            try:
+                data = _read_bytes(self._beside)
+            except StoreError:
+                # Another user's, perhaps.
+                data = b""
+            # A crash may have left the second journal behind after it was taken over.
+            if data and not (ledger.taken_over and _digest(data) == ledger.taken_over):
+                ledger.take_in(_read_ledger(data))
         return ledger
+
+    def _read_own(self) -> _Ledger:
+        return _read_ledger(_read_bytes(self._path))
 
     def _replace(self, ledger: _Ledger) -> None:
         """Write the ledger over the file. Unsynced folder: losing the rename brings the old, whole file back."""
@@ -298,8 +341,41 @@ class Journal:
         for identifier, known in ledger.known.items():
             change = "".join(f" {count}" for count in ledger.unsettled.get(identifier, ()))
             lines.append(f"F {identifier} {ledger.taken.get(identifier, 0)} {known}{change}{_END}")
+        if ledger.taken_over:
+            lines.append(f"m {ledger.taken_over}{_END}")
         text = "".join(line + "\n" for line in lines)
         write_atomically(self._path, f"c {len(text)}{_END}\n{text}".encode("ascii", "replace"))
+
+
+def _read_bytes(path: str) -> bytes:
+    """Return what a journal holds, nothing where there is none."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise StoreError(f"cannot read the journal ({error.strerror})", path=path) from error
+
+
+def _digest(data: bytes) -> str:
+    from memx.digest import sha256
+
+    return sha256(data).hexdigest()[:16]
+
+
+def _read_ledger(data: bytes) -> _Ledger:
+    ledger = _Ledger()
+    events: list[tuple[float, float, _Tally, list[str]]] = []
+    for line in data.decode("ascii", "replace").split("\n"):
+        if line.endswith(_END):
+            _read_line(line[: -len(_END)].split(" "), ledger, events)
+    # Processes append in the order in which they got the lock, which is not that of their clocks.
+    events.sort(key=_time_of)
+    for at, window, tally, ids in events:
+        for identifier in ids:
+            tally.count(identifier, at, window)
+    return ledger
 
 
 def _read_line(
@@ -316,6 +392,8 @@ def _read_line(
             tally.add(first, int(rest[0]), float(rest[1]))
         elif kind == "F":
             _read_fold(first, [int(word) for word in rest], ledger)
+        elif kind == "m":
+            ledger.taken_over = first
         elif kind == "d":
             for identifier in (first, *rest):
                 ledger.unsettled.pop(identifier, None)

@@ -187,3 +187,57 @@ def test_recording_imports_nothing_heavy(tmp_path: Path) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ
     )
     assert run.stdout.split() == ["__future__", "fcntl"]
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[str, str]:
+    """Return the folder in git and the one that stands in for it, the first with two recalls, one of them folded."""
+    real, other = str(tmp_path / "git"), str(tmp_path / "state")
+    journal = Journal(real)
+    journal.record([A], 0, 0)
+    journal.fold({A: 0})
+    journal.settle([A])
+    journal.record([A], 10, 0)
+    return real, other
+
+
+def test_read_only_repository_counts_on_beside_its_journal(folders: tuple[str, str]) -> None:
+    """What was counted in both is what counts, though one of them can only be read."""
+    real, other = folders
+    second = Journal(other, beside=real)
+    second.record([A, B], 20, 0)
+    assert second.effective({A: 1, B: 0}) == {A: 3, B: 1}
+    assert Journal(real, beside=other, takes_over=True).effective({A: 1, B: 0}) == {A: 3, B: 1}
+
+
+def test_next_writer_takes_the_second_journal_over(folders: tuple[str, str]) -> None:
+    """Its counts are in the first, the second is gone, and a repeat of the same moves nothing twice."""
+    real, other = folders
+    Journal(other, beside=real).record([A, B], 20, 0)
+    with open(os.path.join(other, "journal"), "rb") as file:
+        left_by_a_crash = file.read()
+    first = Journal(real, beside=other, takes_over=True)
+    first.record([B], 30, 0)
+    assert not os.path.exists(os.path.join(other, "journal"))
+    expected = {A: 3, B: 2}
+    assert Journal(real).effective({A: 1, B: 0}) == expected
+    with open(os.path.join(other, "journal"), "wb") as file:
+        file.write(left_by_a_crash)
+    assert first.effective({A: 1, B: 0}) == expected
+    first.record([B], 40, 0)
+    assert Journal(real).effective({A: 1, B: 0}) == {A: 3, B: 3}
+
+
+def test_folds_of_both_journals_count_once(folders: tuple[str, str]) -> None:
+    """A fold elsewhere takes what was counted there; the rest is folded by who may write the first."""
+    real, other = folders
+    second = Journal(other, beside=real)
+    second.record([A], 20, 0)
+    assert second.fold({A: 1}) == {A: Recalls(2, 20.0)}
+    second.settle([A])
+    assert second.effective({A: 2}) == {A: 3}
+    first = Journal(real, beside=other, takes_over=True)
+    assert first.fold({A: 2}) == {A: Recalls(3, 20.0)}
+    first.settle([A])
+    assert first.effective({A: 3}) == {A: 3}
+    assert first.pending() == {}
