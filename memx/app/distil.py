@@ -94,7 +94,8 @@ def open_run(project: Project, options: Options) -> LlmRun:
 
 def distil_commits(project: Project, history: History, options: Options) -> Distilled:
     """Distil a few commits with the diffs of their configuration files."""
-    from memx.repo.history import read_commits, split_squash
+    from memx.repo.history import read_commits
+    from memx.repo.squash import split_squash
 
     commits = read_commits(
         require_repository(project),
@@ -114,10 +115,11 @@ def distil_commits(project: Project, history: History, options: Options) -> Dist
 def distil_text(project: Project, text: str, options: Options) -> Distilled:
     """Distil a text such as a commit message."""
     from memx.model import Commit
+    from memx.repo.squash import split_squash
 
     run = open_run(project, options)
     commit = Commit(sha="", message=text, authored=project.now)
-    return gather(project, [run.reflector.commit(commit)], options, run)
+    return gather(project, map(run.reflector.commit, split_squash(commit)), options, run)
 
 
 def distil_history(

@@ -266,7 +266,7 @@ def _read(repository: Repository, shas: Sequence[str]) -> Iterator[Commit]:
 def file_candidates(project: Project, commits: Iterable[Commit]) -> list[Candidate]:
     """Put the lessons of commits into the inbox, without an LLM; returns the new ones."""
     from memx.app.distil import Distilled, Options, keep
-    from memx.repo.history import split_squash
+    from memx.repo.squash import split_squash
 
     found: dict[str, Candidate] = {}
     for commit in commits:

@@ -270,7 +270,8 @@ def _batch(fields: list[bytes], each: int) -> tuple[list[str], bytes]:
 def _reflect(batch: Batch, config: ReflectorConfig, sanitizer: PrivacySanitizer, spooled: bool) -> Outcome:  # noqa: FBT001 (pools pass by position)
     """Reflect on one batch; runs in a process of its own for a long history, with all that costs time a candidate."""
     from memx.reflector import Reflector
-    from memx.repo.history import parse_commits, split_squash
+    from memx.repo.history import parse_commits
+    from memx.repo.squash import split_squash
     from memx.store.inbox import format_candidate
 
     unparsed, explains = batch
@@ -292,6 +293,7 @@ def _with_files(
 ) -> list[Candidate]:
     """Read the commits behind the best candidates again with their files, and reflect on them anew."""
     from memx.repo.history import read_commits
+    from memx.repo.squash import split_squash
 
     ranked = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.id))
     ranked = [*distinct(ranked[:_COMPARED], 2 * history.top), *ranked[_COMPARED:]]
@@ -311,8 +313,8 @@ def _with_files(
             paths=CONFIG_PATHSPECS,
             no_walk=True,
         )
-        for commit in commits:
-            for candidate in reflector.commit(commit).candidates:
+        for part in chain.from_iterable(map(split_squash, commits)):
+            for candidate in reflector.commit(part).candidates:
                 for old in [c for c in by_id.values() if c.source == candidate.source]:
                     if old.text in candidate.text:  # the files add a changed value to the words
                         del by_id[old.id]

@@ -29,8 +29,6 @@ _FIELDS = ("%H", "%P", "%an", "%at", "%B")
 FIELDS_A_COMMIT = len(_FIELDS)
 _MESSAGES_ALONE = ("--no-patch",)
 _CHANGED_FILES = ("--raw", "--no-abbrev", "-M", "--root")
-SQUASH_HEADING = "Squashed commit of the following:\n"
-_SQUASH_FIELDS = ("Author: ", "Date: ", "Merge: ", "AuthorDate: ", "Commit: ", "CommitDate: ")
 _ANYWHERE = ":(glob)**/"
 _REVISION_OPTIONS = frozenset({"--all", "--branches", "--tags", "--remotes", "--not"})
 _PATCH_OPTIONS = (
@@ -431,32 +429,6 @@ def patch_ids(repo: Repository, shas: Sequence[str]) -> dict[str, str]:
             patch, _, commit = line.partition(" ")
             found[commit] = patch
     return found
-
-
-def split_squash(commit: Commit) -> list[Commit]:
-    """Return one commit for each message that `git merge --squash` put together, else the commit alone.
-
-    The squash itself comes last with its first lines, all files and none of the parts.
-    """
-    head, mark, listed = commit.message.partition(SQUASH_HEADING)
-    if not mark:
-        return [commit]
-    parts: list[list[str]] = []
-    rest: list[str] = []
-    for line in listed.splitlines():
-        if line.startswith("commit ") and _is_hash_text(line[7:]):
-            parts.append([])
-        elif line.startswith("    ") or not line:
-            (parts[-1] if parts else rest).append(line[4:])
-        elif not line.startswith(_SQUASH_FIELDS):
-            rest.append(line)
-    messages = ["\n".join(lines).strip("\n") for lines in parts]
-    own = "\n\n".join(filter(None, (head.strip("\n"), "\n".join(rest).strip("\n"))))
-    return [*(replace(commit, message=text, files=()) for text in messages), replace(commit, message=own)]
-
-
-def _is_hash_text(text: str) -> bool:
-    return len(text) in (40, 64) and not set(text) - set("0123456789abcdef")
 
 
 def show_file(repo: Repository, revision: str, path: str) -> bytes:

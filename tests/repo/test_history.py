@@ -26,8 +26,8 @@ from memx.repo.history import (
     read_commits,
     resolve_commit,
     show_file,
-    split_squash,
 )
+from memx.repo.squash import split_squash
 from tests.support.git_repo import FIRST_COMMIT_TIME
 from tests.support.processes import children
 
