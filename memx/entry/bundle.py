@@ -57,6 +57,11 @@ def load(command: str) -> bool:
     return True
 
 
+def held_parts() -> dict[str, Part]:
+    """Return the parts of the bundle that this process loaded, by name; none where there was no bundle."""
+    return next((finder.parts for finder in sys.meta_path if isinstance(finder, _Finder)), {})
+
+
 def _remember(patterns: list[Pattern]) -> None:
     """Put compiled expressions into the memory of `re`; another Python that keeps it differently compiles as ever."""
     import _sre  # type: ignore[import-not-found,unused-ignore]
@@ -97,11 +102,11 @@ class _Finder:
 
     def __init__(self, folder: str, parts: list[Part]) -> None:
         self._folder = folder
-        self._parts = {part[0]: part for part in parts}
+        self.parts = {part[0]: part for part in parts}
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002 (Python's own signature)
         """Return the specification of a module that the bundle holds."""
-        part = self._parts.get(name)
+        part = self.parts.get(name)
         return None if part is None else type(sys.__spec__)(name, self, is_package=part[4])  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> None:
@@ -109,7 +114,7 @@ class _Finder:
 
     def exec_module(self, module: ModuleType) -> None:
         """Execute the module."""
-        _, path, _, _, is_package, code = self._parts[module.__name__]
+        _, path, _, _, is_package, code = self.parts[module.__name__]
         _locate(module, os.path.join(self._folder, path), is_package=is_package)
         exec(marshal.loads(code) if isinstance(code, bytes) else code, module.__dict__)  # noqa: S102, S302 (as in `load`)
 

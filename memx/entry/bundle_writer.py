@@ -6,7 +6,7 @@ import marshal
 import os
 import sys
 
-from memx.entry.bundle import PACKAGE, bundle_path, code_form, package_folder
+from memx.entry.bundle import PACKAGE, bundle_path, code_form, held_parts, package_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,11 @@ def save(command: str, unusual: tuple[str, ...] = UNUSUAL, *, sparing: bool = Fa
     temporary = f"{path}.{os.getpid()}"
     try:
         if sparing:
-            parts = [_part(name, marshal.dumps(code)) for name, code in _loaded(library=True).items()]
+            loaded = _loaded(library=True).items()
+            # What an earlier run needed and this one did not stays.
+            parts = list(
+                (held_parts() | {name: _part(name, marshal.dumps(code)) for name, code in loaded}).values()
+            )
         else:
             codes = {name: code for name, code in _loaded().items() if name not in BEFORE}
             parts = [_part(name, code) for name, code in in_order(codes)]

@@ -20,7 +20,7 @@ BUNDLED = {"post-commit": "post-commit", "post-applypatch": "post-commit"}
 """Hooks that read commits, and the bundle of their modules and regular expressions."""
 
 MANY_NEW = 8
-"""So many regular expressions that were compiled anew are worth another bundle."""
+"""So many regular expressions and modules that the bundle lacked are worth another one."""
 
 GUARD = "MEMX_HOOK"
 FIRST_DEADLINE_S = 5.0
@@ -68,7 +68,11 @@ def _count_patterns() -> int:
 
 def _keep_bundle(command: str, known: int | None) -> None:
     """Write a bundle where there was none, or where the last one came from a commit that needed less than this one."""
-    if known is None or _count_patterns() >= known + MANY_NEW:
+    from memx.entry.bundle import held_parts
+
+    held = held_parts()
+    new = sum(name.startswith("memx.") and name not in held for name in sys.modules)
+    if known is None or _count_patterns() - known + new >= MANY_NEW:
         from memx.entry.bundle_writer import save
 
         save(command, ("numpy",), sparing=True)
