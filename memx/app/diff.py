@@ -1,7 +1,9 @@
 """`memx diff`: what a branch changes in memory, and what a reviewer should look at.
 
-Bullets are matched by id, so a move is a move. Only what differs is read from
-git; the live bullets of the head are read once, for comparison by meaning.
+Bullets are matched by id, so a move is a move; where files share an id, each is
+compared and judged by itself, so that none hides behind another. Only what
+differs is read from git; the live bullets of the head are read once, for
+comparison by meaning.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 COUNTED_FIELDS = frozenset({"recall_count", "last_recalled"})
 _FOLDERS = ("bullets", "archive")
+_NO_FILES = frozenset({"120000", "160000"})
+"""Git's modes of a symbolic link and of a submodule."""
 
 
 @record
@@ -37,11 +41,27 @@ class Version:
 
 @record
 class Differences:
-    """The files that differ: id → version before and after, and what is wrong in the new ones."""
+    """The files that differ: path below the store → version before and after, and what is wrong in the new ones.
+
+    `origins`: path after → path before, of the files that are the same bullet.
+    """
 
     before: dict[str, Version]
     after: dict[str, Version]
+    origins: dict[str, str]
     problems: tuple[Problem, ...]
+
+    def previous(self, path: str) -> Version | None:
+        """Return what a file of the new side was before, None for a new bullet."""
+        return self.before.get(self.origins.get(path, ""))
+
+    def rewritten(self) -> dict[str, StoredBullet]:
+        """Return path → live bullet whose words are new to the store."""
+        return {
+            path: version.stored
+            for path, version in self.after.items()
+            if not version.stored.archived and _is_rewritten(self.previous(path), version)
+        }
 
 
 def diff(project: Project, revisions: str = "") -> DiffReport:
@@ -59,14 +79,11 @@ def diff(project: Project, revisions: str = "") -> DiffReport:
     found = read_differences(project, repository, sides.base, sides.head)
     changes = sorted(_changes(found), key=lambda change: (change.kind, change.id))
     live = read_live(project, repository, sides)
-    rewritten = {
-        identifier: version.stored
-        for identifier, version in found.after.items()
-        if not version.stored.archived and _is_rewritten(found.before.get(identifier), version)
-    }
+    rewritten = found.rewritten()
     touched, drifted = find_touched(project, repository, sides, live, frozenset(rewritten))
-    meanings, degraded = find_pairs(project, rewritten, live, _other_side(project, repository, sides))
-    findings = [*_problem_findings(found), *_injections(found, rewritten), *meanings, *drifted]
+    meanings, degraded = find_pairs(project, rewritten, live, _other_side(project, repository, sides, live))
+    problems = [*found.problems, *_repeated(found, live)]
+    findings = [*_problem_findings(found, problems), *_injections(found), *meanings, *drifted]
     placed = (_place(finding, found) for finding in findings)
     return DiffReport(
         sides.label,
@@ -81,7 +98,7 @@ def diff(project: Project, revisions: str = "") -> DiffReport:
 
 def _place(finding: Finding, found: Differences) -> Finding:
     """Point a finding about a bullet's text at the line where that begins."""
-    version = found.after.get(finding.id)
+    version = found.after.get(finding.path)
     return finding if finding.line or version is None else replace(finding, line=line_of_text(version.data))
 
 
@@ -108,9 +125,11 @@ def read_differences(project: Project, repository: Repository, base: str, head: 
     """Return the bullets whose files differ between two sides; an empty head is the work tree."""
     from memx.repo.compare import list_changes, list_untracked, read_objects
 
-    folders = [f"{STORE_FOLDER}/{name}" for name in _FOLDERS]
+    folders = tuple(f"{STORE_FOLDER}/{name}" for name in _FOLDERS)
+    everything = list_changes(repository, base, head, [STORE_FOLDER], renames=False)
+    links = {e.path for e in everything if e.status != "D" and e.mode in _NO_FILES}
     events = [
-        e for e in list_changes(repository, base, head, folders, renames=False) if e.path.endswith(".md")
+        e for e in everything if e.path not in links and e.path.startswith(folders) and e.path.endswith(".md")
     ]
     blobs = read_objects(
         repository, [b for e in events for b in ((e.old_blob, e.blob) if head else (e.old_blob,))]
@@ -120,12 +139,40 @@ def read_differences(project: Project, repository: Repository, base: str, head: 
         new = {e.path: blobs[e.blob] for e in events if e.status != "D" and e.blob in blobs}
     else:
         paths = [e.path for e in events if e.status != "D"]
-        paths += [path for path in list_untracked(repository, folders) if path.endswith(".md")]
+        untracked = list_untracked(repository, folders)
+        links |= {path for path in untracked if os.path.islink(os.path.join(repository.worktree, path))}
+        paths += [path for path in untracked if path.endswith(".md")]
         new = dict(_read_files(repository.worktree, paths))
     same = {path for path, data in new.items() if old.get(path) == data}
     before, _ = _parse(project, {path: data for path, data in old.items() if path not in same})
     after, problems = _parse(project, {path: data for path, data in new.items() if path not in same})
-    return Differences(before, after, tuple(problems))
+    problems += [_link_problem(path) for path in sorted(links)]
+    return Differences(before, after, _origins(before, after), tuple(problems))
+
+
+def _link_problem(path: str) -> Problem:
+    from memx.model import Problem
+
+    message = "this is a link or a submodule, not a file: it could lead anywhere"
+    hint = "put the file itself there"
+    return Problem(message, path.partition("/")[2] or path, hint=hint, kind="unsafe-path")
+
+
+def _origins(before: Mapping[str, Version], after: Mapping[str, Version]) -> dict[str, str]:
+    """Pair new files with old ones of the same id, each used once: the same path first, then live ones."""
+    found: dict[str, str] = {}
+    free: dict[str, list[str]] = {}
+    for path, version in before.items():
+        here = after.get(path)
+        if here is not None and here.stored.bullet.id == version.stored.bullet.id:
+            found[path] = path
+        else:
+            free.setdefault(version.stored.bullet.id, []).append(path)
+    for path in sorted(after.keys() - found.keys(), key=lambda p: (after[p].stored.archived, p)):
+        candidates = free.get(after[path].stored.bullet.id)
+        if candidates:
+            found[path] = candidates.pop(0)
+    return found
 
 
 def _read_files(top: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -141,14 +188,13 @@ def _read_files(top: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def _parse(project: Project, files: Mapping[str, bytes]) -> tuple[dict[str, Version], list[Problem]]:
-    """Return id → version, the live one where an id is there twice, and what lint says of the files."""
+    """Return path below the store → version, live ones first, and what lint says of the files."""
     from memx.store.codec import parse_bullet
     from memx.store.lint import lint_bytes
-    from memx.store.reader import duplicate_problem
 
     found: dict[str, Version] = {}
     problems: list[Problem] = []
-    for path in sorted(files, reverse=True):
+    for path in sorted(files, key=lambda p: (p.startswith(f"{STORE_FOLDER}/archive/"), p)):
         inside = path.partition("/")[2]
         problems += lint_bytes(files[path], inside, project.sanitizer)
         try:
@@ -156,23 +202,33 @@ def _parse(project: Project, files: Mapping[str, bytes]) -> tuple[dict[str, Vers
         except StoreError:
             continue
         stored = StoredBullet(bullet, inside, "project", inside.startswith("archive/"))
-        if bullet.id in found:
-            problems.append(duplicate_problem(bullet.id, inside, found[bullet.id].stored.path))
-            if stored.archived:
-                continue
-        found[bullet.id] = Version(stored, files[path])
+        found[inside] = Version(stored, files[path])
     return found, problems
 
 
+def _repeated(found: Differences, live: Mapping[str, StoredBullet]) -> Iterator[Problem]:
+    """Yield a problem for each changed file whose id another file of the new side has, changed or not."""
+    from memx.store.reader import duplicate_problem
+
+    holders: dict[str, list[str]] = {}
+    for path, stored in {**live, **{p: v.stored for p, v in found.after.items()}}.items():
+        holders.setdefault(stored.bullet.id, []).append(path)
+    for path, version in found.after.items():
+        first = next((p for p in holders[version.stored.bullet.id] if p != path), "")
+        if first:
+            yield duplicate_problem(version.stored.bullet.id, path, first)
+
+
 def _changes(found: Differences) -> Iterator[Change]:
-    for identifier in found.before.keys() | found.after.keys():
-        old, new = found.before.get(identifier), found.after.get(identifier)
-        if new is None and old is not None:
-            yield Change("removed", identifier, old.stored, None)
-        elif old is None and new is not None:
-            yield Change("added", identifier, None, new.stored)
-        elif old is not None and new is not None:
+    for path, new in found.after.items():
+        old = found.previous(path)
+        if old is None:
+            yield Change("added", new.stored.bullet.id, None, new.stored)
+        else:
             yield _change(old.stored, new.stored)
+    for path in found.before.keys() - set(found.origins.values()):
+        gone = found.before[path].stored
+        yield Change("removed", gone.bullet.id, gone, None)
 
 
 def _change(old: StoredBullet, new: StoredBullet) -> Change:
@@ -200,21 +256,26 @@ def _reach(scope: str) -> int:
 
 
 def _is_rewritten(old: Version | None, new: Version) -> bool:
-    """Say whether a text is new to the store: added, changed, or back from the archive."""
-    return old is None or old.stored.archived or old.stored.bullet.text != new.stored.bullet.text
+    """Say whether words are new to the store: added, changed, or back from the archive."""
+    return old is None or old.stored.archived or _words(old) != _words(new)
+
+
+def _words(version: Version) -> tuple[str, str]:
+    return version.stored.bullet.title, version.stored.bullet.text
 
 
 def read_live(project: Project, repository: Repository, sides: Sides) -> dict[str, StoredBullet]:
-    """Return the live bullets of the head by id; files that cannot be read are reported elsewhere."""
+    """Return path → live bullet of the head; files that cannot be read are reported elsewhere."""
     if not sides.head:
         if not os.path.isdir(project.store_root):
             return {}
-        return {stored.bullet.id: stored for stored in project.store.scan()[0]}
+        return {stored.path: stored for stored in project.store.scan()[0]}
     from memx.repo.compare import read_objects
     from memx.repo.history import list_tree
 
     folder = f"{STORE_FOLDER}/{_FOLDERS[0]}"
-    entries = [e for e in list_tree(repository, sides.head, folder) if e.path.endswith(".md")]
+    tree = list_tree(repository, sides.head, folder)
+    entries = [e for e in tree if e.path.endswith(".md") and e.mode not in _NO_FILES]
     blobs = read_objects(repository, (entry.blob for entry in entries))
     files = {entry.path: blobs[entry.blob] for entry in entries if entry.blob in blobs}
     return _live_of(files)
@@ -230,28 +291,33 @@ def _live_of(files: Mapping[str, bytes]) -> dict[str, StoredBullet]:
             bullet = parse_bullet(data, path=inside)
         except StoreError:
             continue
-        found[bullet.id] = StoredBullet(bullet, inside)
+        found[inside] = StoredBullet(bullet, inside)
     return found
 
 
-def _other_side(project: Project, repository: Repository, sides: Sides) -> dict[str, StoredBullet]:
-    """Return the bullets that the other side has added or rewritten since the two went apart."""
-    return find_rewritten(project, repository, sides.base, sides.other) if sides.other else {}
+def _other_side(
+    project: Project, repository: Repository, sides: Sides, live: Mapping[str, StoredBullet]
+) -> dict[str, StoredBullet]:
+    """Return what the other side has added or rewritten since the two went apart, under names of its own.
+
+    A bullet that is here as well is left to the merge.
+    """
+    if not sides.other:
+        return {}
+    here = {stored.bullet.id for stored in live.values()}
+    theirs = find_rewritten(project, repository, sides.base, sides.other)
+    return {f"other:{stored.path}": stored for name, stored in theirs.items() if name not in here}
 
 
 def find_rewritten(project: Project, repository: Repository, base: str, head: str) -> dict[str, StoredBullet]:
-    """Return the live bullets of a commit whose text is not what it was at the base."""
+    """Return id → live bullet of a commit whose text is not what it was at the base."""
     found = read_differences(project, repository, base, head)
-    return {
-        identifier: version.stored
-        for identifier, version in found.after.items()
-        if not version.stored.archived and _is_rewritten(found.before.get(identifier), version)
-    }
+    return {stored.bullet.id: stored for stored in found.rewritten().values()}
 
 
-def _problem_findings(found: Differences) -> Iterator[Finding]:
-    ids = {version.stored.path: identifier for identifier, version in found.after.items()}
-    for problem in found.problems:
+def _problem_findings(found: Differences, problems: Iterable[Problem]) -> Iterator[Finding]:
+    ids = {path: version.stored.bullet.id for path, version in found.after.items()}
+    for problem in problems:
         kind = problem.kind or "form"
         level = "error" if kind in ("secret", "conflict-marker", "front-matter", "unsafe-path") else "warning"
         if kind in ("section", "type"):
@@ -259,14 +325,19 @@ def _problem_findings(found: Differences) -> Iterator[Finding]:
         yield Finding(kind, level, problem.message, problem.path, problem.line, ids.get(problem.path, ""))
 
 
-def _injections(found: Differences, rewritten: Mapping[str, StoredBullet]) -> Iterator[Finding]:
+def _injections(found: Differences) -> Iterator[Finding]:
+    """Yield a finding for each file whose new words give orders, in the archive too: one command restores those."""
     from memx.reflector.echo import is_injection
 
-    for identifier, stored in rewritten.items():
-        if is_injection(f"{stored.bullet.title}\n{stored.bullet.text}"):
-            line = line_of_text(found.after[identifier].data)
+    for path, version in found.after.items():
+        old, bullet = found.previous(path), version.stored.bullet
+        is_back = old is not None and old.stored.archived and not version.stored.archived
+        if old is not None and not is_back and _words(old) == _words(version):
+            continue
+        if is_injection(f"{bullet.title}\n{bullet.text}"):
+            line = line_of_text(version.data)
             message = "this text gives orders to an agent instead of telling what was learnt"
-            yield Finding("injection", "warning", message, stored.path, line, identifier)
+            yield Finding("injection", "warning", message, path, line, bullet.id)
 
 
 def line_of_text(data: bytes) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memx.app.diff_report import Finding, Touched
 from memx.app.project import STORE_FOLDER
 from memx.app.verify import read_inside
-from memx.record import record
+from memx.record import record, replace
 from memx.repo.anchors import FRESH, AnchorState, check_anchor, code_words, parse_anchor
 
 TYPE_CHECKING = False
@@ -48,15 +48,28 @@ def find_touched(
 
     pathspecs = [":(top)", f":(top,exclude){STORE_FOLDER}"]
     events = list_changes(repository, sides.base, sides.head, pathspecs, renames=True)
-    contacts, touched = _contacts(anchored, events)
-    checked = [contact for contact in contacts if contact.stored.bullet.id not in rewritten]
+    contacts, touched = _contacts(anchored, events, _renamed(repository, sides.base, anchored))
+    checked = [contact for contact in contacts if contact.stored.path not in rewritten]
     return touched, list(_findings(project, repository, sides, checked))
 
 
+def _renamed(repository: Repository, base: str, anchored: Sequence[StoredBullet]) -> dict[str, str]:
+    """Return path → what it is called at the base, for anchors whose file was renamed before that."""
+    from memx.repo.baseline import follow_renames, missing_paths
+    from memx.repo.compare import empty_tree
+
+    paths = {parse_anchor(text).path for stored in anchored for text in stored.bullet.anchors}
+    gone = set() if base == empty_tree(repository) else missing_paths(repository, sorted(paths), base)
+    return follow_renames(repository, gone, base) if gone else {}
+
+
 def _contacts(
-    anchored: Sequence[StoredBullet], events: Sequence[PathEvent]
+    anchored: Sequence[StoredBullet], events: Sequence[PathEvent], renamed: Mapping[str, str]
 ) -> tuple[list[_Contact], list[Touched]]:
-    """Pair anchors with changed files; an anchor at a folder is touched by every file in it."""
+    """Pair anchors with changed files; an anchor at a folder is touched by every file in it.
+
+    renamed: path in an anchor → what the file is called at the base.
+    """
     by_path = {event.old_path: event for event in events if event.status != "A"}
     folders: dict[str, list[str]] = {}
     for event in events:
@@ -69,6 +82,8 @@ def _contacts(
     for stored in anchored:
         for text in stored.bullet.anchors:
             anchor = parse_anchor(text)
+            if anchor.path in renamed:
+                anchor = replace(anchor, path=renamed[anchor.path])
             change = by_path.get(anchor.path)
             if change is not None:
                 contacts.append(_Contact(stored, text, anchor, change))

@@ -31,7 +31,7 @@ class _Embedded:
 
 @record
 class _Pair:
-    """Two bullets by id with the cosine of their vectors; the first is of the branch."""
+    """Two bullets by the caller's key with the cosine of their vectors; the first is of the branch."""
 
     a: str
     b: str
@@ -46,6 +46,7 @@ def find_pairs(
 ) -> tuple[list[Finding], tuple[str, ...]]:
     """Return findings about rewritten bullets against all live ones and those of the other side.
 
+    The keys name files (a path) or bullets (an id): whatever is one for the caller.
     Without a model nothing can be nominated: the second value says so.
     """
     if not rewritten:
@@ -98,9 +99,12 @@ def _judge(
     config = project.config.curator
     for pair in pairs:
         a, b = everything[pair.a], everything[pair.b]
-        if pair.a in b.bullet.supersedes or pair.b in a.bullet.supersedes:
+        # When each supersedes the other nothing is settled.
+        if (a.bullet.id in b.bullet.supersedes) != (b.bullet.id in a.bullet.supersedes):
             continue
         verdict = judge(a.bullet, b.bullet, pair.cosine, config)
+        if a.bullet.id == b.bullet.id and not verdict.contradiction:
+            continue  # reported as files with one id
         if verdict.contradiction or verdict.action != "independent":
             yield _finding(a, b, verdict, is_here=pair.b in live)
 

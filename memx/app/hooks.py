@@ -36,15 +36,15 @@ def pre_commit(repository: Repository, environ: Mapping[str, str]) -> int:
     from memx.repo.history import list_staged, read_blobs
 
     values = environ_of(repository, environ, committing=True)
-    staged = {
-        file.blob: file
-        for file in list_staged(repository, STAGED_FOLDERS, environ=values)
-        if file.status != "D" and file.path.endswith(".md") and file.mode.startswith("100")
-    }
-    if not staged:
+    files = [f for f in list_staged(repository, STAGED_FOLDERS, environ=values) if f.status != "D"]
+    links = [file for file in files if not file.mode.startswith("100")]
+    staged = {f.blob: f for f in files if f.path.endswith(".md") and f.mode.startswith("100")}
+    if not staged and not links:
         return 0
     project = _project(repository, environ, "pre-commit")
-    refused = 0
+    for file in links:
+        say(f"memx: a link or a submodule, not a file: {file.path}")
+    refused = len(links) if "unsafe-path" in project.config.hooks.block else 0
     for blob, content in read_blobs(repository, list(staged), environ=values):
         refused += _check_staged(project, staged[blob], content or b"")
     if refused:
@@ -85,7 +85,7 @@ def post_commit(repository: Repository, environ: Mapping[str, str]) -> None:
     project = _project(repository, environ, "post-commit")
     if project.config.hooks.distill_on_commit:
         commits = list(_read(repository, [read_head(repository).commit]))
-        _report(file_candidates(project, commits))
+        _report(file_candidates(project, _news(project, repository, commits)))
         _remember(project, [commit.sha for commit in commits])
         if project.config.hooks.distill_on_merge and any(len(c.parents) > 1 for c in commits):
             # A merge that stopped at a conflict ends with a commit: git runs no post-merge after it.
@@ -95,6 +95,17 @@ def post_commit(repository: Repository, environ: Mapping[str, str]) -> None:
                 spawn_background(repository, environ, "refresh", *commit.parents[:2])
     if project.config.hooks.distill_sessions:
         spawn_background(repository, environ, "sessions")
+
+
+def _news(project: Project, repository: Repository, commits: list[Commit]) -> list[Commit]:
+    """Return the commits, or what an amended one says that the one before did not."""
+    from memx.app.rewritten import amended_from, sort_out
+
+    old = amended_from(repository, commits[0].sha) if commits else ""
+    if not old:
+        return commits
+    left, settled = sort_out(project, repository, [(old, commits[0].sha)], _remembered(project))
+    return left if settled else commits
 
 
 def post_checkout(
@@ -121,17 +132,29 @@ def post_rewrite(repository: Repository, environ: Mapping[str, str], command: st
     pairs = [
         line.decode("ascii", "replace").split(" ")[:2] for line in rewritten.splitlines() if b" " in line
     ]
+    if command == "amend" and is_rebasing(repository):
+        return  # each step of a squash amends the one before; the rebase's own list comes at its end
     project = _project(repository, environ, "post-rewrite")
     commits = [new for _, new in pairs]
     start = _start_of_rebase(repository) if command == "rebase" else ""
     if start and project.config.hooks.distill_on_merge:
         # What a `pull --rebase` brought and what was committed while it stopped is in no pair.
         commits = list(dict.fromkeys([*_commits_between(repository, start), *commits]))
-    replayed = _replayed(project, repository, pairs)
-    _remember(project, replayed)
-    _catch_up(project, repository, environ, [sha for sha in commits if sha not in replayed])
+    settled = _replayed(project, repository, pairs)
+    settled |= _distil_rewritten(project, repository, [pair for pair in pairs if pair[1] not in settled])
+    _remember(project, settled)
+    _catch_up(project, repository, environ, [sha for sha in commits if sha not in settled])
     sides = [_commit_of(repository, start), read_head(repository).commit] if start else []
     spawn_background(repository, environ, "refresh", *(sides if all(sides) else ()))
+
+
+def _distil_rewritten(project: Project, repository: Repository, pairs: Sequence[Sequence[str]]) -> set[str]:
+    """Distil what rewritten commits add to their old ones; returns the new hashes that this settles."""
+    from memx.app.rewritten import sort_out
+
+    left, settled = sort_out(project, repository, pairs[:CATCH_UP_LIMIT], _remembered(project))
+    _report(file_candidates(project, left))
+    return settled
 
 
 def background(repository: Repository, environ: Mapping[str, str], arguments: Sequence[str]) -> None:

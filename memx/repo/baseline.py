@@ -31,6 +31,8 @@ class PathEvent:
     old_path: str
     blob: str
     old_blob: str
+    mode: str = ""
+    """What the file is now: 100644, 100755, 120000 for a link, 160000 for a submodule."""
 
 
 def path_events(repo: Repository, folders: Sequence[str], *extra: str) -> Iterator[PathEvent]:
@@ -50,11 +52,11 @@ def parse_events(answer: bytes) -> Iterator[PathEvent]:
         if not meta.startswith(b":"):
             commit = meta.decode("ascii", "replace") or commit
             continue
-        _, _, old_blob, blob, status = meta.decode("ascii").split(" ")
+        _, mode, old_blob, blob, status = meta.decode("ascii").split(" ")
         path = old_path = os.fsdecode(next(tokens))
         if status[0] in "RC":
             path = os.fsdecode(next(tokens))
-        yield PathEvent(commit, status[0], path, old_path, blob, old_blob)
+        yield PathEvent(commit, status[0], path, old_path, blob, old_blob, mode)
 
 
 def resolve_objects(repo: Repository, names: Iterable[str]) -> dict[str, str]:
@@ -72,8 +74,8 @@ def resolve_objects(repo: Repository, names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def follow_renames(repo: Repository, paths: Iterable[str]) -> dict[str, str]:
-    """Return path → what it is called now, for files that are gone under their old name.
+def follow_renames(repo: Repository, paths: Iterable[str], revision: str = "") -> dict[str, str]:
+    """Return path → what it is called in a revision (empty: the work tree), for files gone under their old name.
 
     Git is asked for the commits that removed the paths, then which of these
     were renames; a name that is gone in its turn is followed further.
@@ -84,25 +86,37 @@ def follow_renames(repo: Repository, paths: Iterable[str]) -> dict[str, str]:
     for _ in range(RENAME_HOPS):
         if not pending:
             break
-        moved = _renames_of(repo, set(pending.values()))
+        moved = _renames_of(repo, set(pending.values()), revision)
         pending = {path: moved[now] for path, now in pending.items() if now in moved}
         followed.update(pending)
-        pending = {path: now for path, now in pending.items() if not _is_there(repo, now)}
-    return {path: now for path, now in followed.items() if _is_there(repo, now)}
+        gone = missing_paths(repo, pending.values(), revision)
+        pending = {path: now for path, now in pending.items() if now in gone}
+    gone = missing_paths(repo, followed.values(), revision)
+    return {path: now for path, now in followed.items() if now not in gone}
 
 
-def _is_there(repo: Repository, path: str) -> bool:
-    return os.path.lexists(os.path.join(repo.worktree, path))
+def missing_paths(repo: Repository, paths: Iterable[str], revision: str = "") -> set[str]:
+    """Return which paths, of files or folders, are not there in a revision (empty: in the work tree)."""
+    asked = list(dict.fromkeys(paths))
+    if not revision:
+        return {path for path in asked if not os.path.lexists(os.path.join(repo.worktree, path))}
+    named = [path for path in asked if path.isprintable()]
+    feed = "".join(f"{revision}:{path}\n" for path in named).encode("utf-8", "replace")
+    answer = run_in(repo, ["cat-file", "--batch-check"], stdin=feed, timeout_s=None) if named else b""
+    lines = answer.split(b"\n")
+    there = {path for path, line in zip(named, lines, strict=False) if not line.endswith(b" missing")}
+    return set(asked) - there
 
 
-def _renames_of(repo: Repository, paths: set[str]) -> dict[str, str]:
+def _renames_of(repo: Repository, paths: set[str], revision: str) -> dict[str, str]:
     """Return old → new name: uncommitted renames first, then the last commit that removed each path."""
-    if not read_head(repo).commit:
+    if not revision and not read_head(repo).commit:
         return {}
     found: dict[str, str] = {}
-    staged = run_in(repo, ["diff", "--raw", "-z", "--no-abbrev", "-M", "--diff-filter=R", "HEAD"])
-    for event in parse_events(staged):
-        found.setdefault(event.old_path, event.path)
+    if not revision:
+        staged = run_in(repo, ["diff", "--raw", "-z", "--no-abbrev", "-M", "--diff-filter=R", "HEAD"])
+        for event in parse_events(staged):
+            found.setdefault(event.old_path, event.path)
     removed: dict[str, str] = {}
     listed = sorted(paths - found.keys())
     for start in range(0, len(listed), PATHS_PER_CALL):
@@ -115,7 +129,7 @@ def _renames_of(repo: Repository, paths: set[str]) -> dict[str, str]:
             "--no-renames",
             "--diff-filter=D",
             "--format=%H",
-            "HEAD",
+            revision or "HEAD",
         ]
         for event in parse_events(run_in(repo, [*command, "--", *part], timeout_s=None)):
             removed.setdefault(event.path, event.commit)

@@ -262,6 +262,11 @@ def _link_problem(path: str) -> Problem:
     )
 
 
+def _hidden_problem(path: str) -> Problem:
+    message = "a hidden folder is not read: bullets in it are not served"
+    return Problem(message, path, hint="rename or remove it", kind="unreadable")
+
+
 def _duplicates(rows: list[tuple[object, ...]]) -> Iterator[Problem]:
     """Yield a problem for each row whose id an earlier one has."""
     seen: dict[str, str] = {}
@@ -282,6 +287,8 @@ def _walk(folder: str, path: str, found: list[str], refused: list[Problem]) -> N
     for entry in children:
         name = entry.name
         if name[0] == ".":
+            if entry.is_dir(follow_symlinks=False):
+                refused.append(_hidden_problem(f"{path}/{name}"))
             continue
         if entry.is_symlink():
             refused.append(_link_problem(f"{path}/{name}"))

@@ -50,10 +50,12 @@ def _print_recipe(invocation: Invocation, name: str) -> int:
 
 
 def _kinds(fail_on: tuple[str, ...]) -> frozenset[str]:
-    """Return the kinds that fail; raises UsageError for an unknown one, so that no gate stands open by a typo."""
+    """Return the kinds that fail; raises UsageError for none or an unknown one: no gate opens by a typo."""
     from memx.app.diff_report import FINDING_KINDS
 
     asked = {kind.strip() for item in fail_on for kind in item.split(",") if kind.strip()}
+    if fail_on and not asked:
+        raise UsageError("--fail-on names no finding", hint="is the variable behind it set? or leave it out")
     unknown = sorted(asked - FINDING_KINDS.keys() - {ANY})
     if unknown:
         raise UsageError(
