@@ -395,7 +395,7 @@ def _replayed(project: Project, repository: Repository, pairs: Sequence[Sequence
 
 
 def _memory_path(project: Project) -> str:
-    return os.path.join(project.state_dir, "distilled")
+    return os.path.join(project.state_dir, "distilled-by-hooks")
 
 
 def _remembered(project: Project) -> frozenset[str]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from tests.hooks.conftest import taught
+import pytest
+
+from memx.repo.discovery import open_repository
+from memx.store.inbox import Inbox
+from tests.hooks.conftest import lesson_message, taught, with_hooks
 
 if TYPE_CHECKING:
     from tests.support.git_repo import GitRepo
@@ -41,3 +46,88 @@ def test_squash_message_of_a_forge_gives_its_author_nothing_new(hooked_repo: Git
     hooked_repo.git("checkout", "-q", "-b", "upstream", "HEAD~3")
     hooked_repo.commit(forge_message(), {"all.txt": "1\n"})
     assert taught(hooked_repo) == sorted(BODIES)
+
+
+def inbox(repo: GitRepo) -> Inbox:
+    """Return the inbox of a repository."""
+    return Inbox(os.path.join(open_repository(str(repo.path), os.environ).common_dir, "memx"))
+
+
+def listed(repo: GitRepo) -> list[tuple[str, str]]:
+    """Return the ids and texts in the inbox."""
+    return sorted((candidate.id, candidate.text) for candidate in inbox(repo).all())
+
+
+def test_autosquash_of_fixups_brings_nothing_new(hooked_repo: GitRepo) -> None:
+    """The templates of the steps between are no lessons, and the result is the commit that was there."""
+    hooked_repo.commit("Before", {"z.txt": "1\n"})
+    hooked_repo.commit("fix: retry\n\n" + BODIES["alpha"], {"b.txt": "1\n"})
+    before = listed(hooked_repo)
+    for number in ("2", "3"):
+        hooked_repo.write("b.txt", f"{number}\n")
+        hooked_repo.git("commit", "-q", "-a", "--fixup", ":/fix: retry")
+    hooked_repo.git("-c", "sequence.editor=true", "rebase", "-q", "-i", "--autosquash", "HEAD~3")
+    assert len(before) == 1
+    assert listed(hooked_repo) == before
+
+
+@pytest.mark.parametrize("kind", ["sentence", "trailer"])
+def test_squash_of_lessons_in_a_rebase_brings_nothing_new(kind: str, hooked_repo: GitRepo) -> None:
+    """Neither the commits between nor the fused message are news."""
+    for name in BODIES:
+        text = message(name) if kind == "sentence" else lesson_message(name)
+        hooked_repo.commit(text, {f"{name}.txt": "1\n"})
+    before = listed(hooked_repo)
+    env = {"GIT_SEQUENCE_EDITOR": "sed -i -e '2,$s/^pick/squash/'", "GIT_EDITOR": "true"}
+    hooked_repo.git("rebase", "-q", "-i", "HEAD~3", env=env)
+    assert len(before) == 3
+    assert listed(hooked_repo) == before
+
+
+def test_squash_takes_what_its_message_adds(hooked_repo: GitRepo) -> None:
+    """A lesson that a person writes into the fused message is new, and alone so."""
+    for name in ("alpha", "beta"):
+        hooked_repo.commit(message(name), {f"{name}.txt": "1\n"})
+    env = {
+        "GIT_SEQUENCE_EDITOR": "sed -i -e '2,$s/^pick/squash/'",
+        "GIT_EDITOR": f"printf '\\n%s\\n' '{BODIES['gamma'].replace('`', '')}' >>",
+    }
+    hooked_repo.git("rebase", "-q", "-i", "HEAD~2", env=env)
+    assert taught(hooked_repo) == ["alpha", "beta", "gamma"]
+
+
+def test_squash_of_commits_from_before_the_hooks_gives_each_lesson(git_repo: GitRepo) -> None:
+    """What nobody distilled is taken from the messages that were put together."""
+    git_repo.commit("Start", {"a.txt": "1\n", ".memx/.gitignore": "\n"})
+    for name in BODIES:
+        git_repo.commit(message(name), {f"{name}.txt": "1\n"})
+    with_hooks(git_repo)
+    env = {"GIT_SEQUENCE_EDITOR": "sed -i -e '2,$s/^pick/squash/'", "GIT_EDITOR": "true"}
+    git_repo.git("rebase", "-q", "-i", "HEAD~3", env=env)
+    assert taught(git_repo) == sorted(BODIES)
+    assert {c.source for c in inbox(git_repo).all()} == {f"commit {git_repo.git('rev-parse', 'HEAD')}"}
+
+
+@pytest.mark.parametrize("log", ["true", "false"])
+@pytest.mark.parametrize("decision", ["", "accepted", "rejected"])
+def test_amended_subject_gives_no_second_candidate(log: str, decision: str, hooked_repo: GitRepo) -> None:
+    """A candidate that waits is replaced, one that was decided stays decided, with and without a reflog."""
+    hooked_repo.git("config", "core.logAllRefUpdates", log)
+    if log == "false":
+        (hooked_repo.path / ".git" / "logs" / "HEAD").unlink()
+    hooked_repo.commit(f"fix: start of the workers in order\n\n{BODIES['alpha']}", {"b.txt": "1\n"})
+    for candidate in inbox(hooked_repo).all() if decision else ():
+        inbox(hooked_repo).decide(candidate.id, decision)
+    for subject in ("fix: order of the workers and migrations", "fix: migrations go first of all"):
+        hooked_repo.git("commit", "-q", "--amend", "-m", f"{subject}\n\n{BODIES['alpha']}")
+    assert taught(hooked_repo) == ([] if decision else ["alpha"])
+    if not decision:
+        assert inbox(hooked_repo).all()[0].source == f"commit {hooked_repo.git('rev-parse', 'HEAD')}"
+
+
+def test_amend_that_adds_a_lesson_is_distilled(hooked_repo: GitRepo) -> None:
+    """Another body is another lesson, even when the first was accepted."""
+    hooked_repo.commit(lesson_message("alpha"), {"b.txt": "1\n"})
+    inbox(hooked_repo).decide(inbox(hooked_repo).all()[0].id, "accepted")
+    hooked_repo.git("commit", "-q", "--amend", "-m", lesson_message("beta"))
+    assert taught(hooked_repo) == ["beta"]
