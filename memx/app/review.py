@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memx.app.add import Added, Draft, add
 from memx.errors import StoreError
+from memx.store.paths import is_storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def draft_of(candidate: Candidate, *, accepted: float | None, text: str = "") ->
         tags=candidate.tags,
         tools=candidate.tools,
         entities=candidate.entities,
-        anchors=candidate.anchors,
+        anchors=tuple(filter(is_storable, candidate.anchors)),
         score=candidate.score,
         source=candidate.source,
         created=candidate.created,

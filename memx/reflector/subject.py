@@ -8,6 +8,7 @@ from functools import cache
 
 from memx.reflector.pattern import pattern
 from memx.reflector.tokens import code_tokens
+from memx.store.paths import is_storable
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _NAME = pattern(r"[A-Za-z][A-Za-z0-9+#-]*(?:\.[A-Za-z0-9]+)*")
@@ -44,7 +45,10 @@ def tags_of(text: str, tools: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def anchors_of(text: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the files of a commit that a lesson belongs to: those it names first, no generated ones."""
-    real = [path for path in paths if not _GENERATED.search(path)]
+    """Return the files of a commit that a lesson belongs to: those it names first, no generated ones.
+
+    A name that no anchor can hold is left out: control characters, bytes that are not UTF-8.
+    """
+    real = [path for path in paths if not _GENERATED.search(path) and is_storable(path)]
     named = [path for path in real if os.path.basename(path) in text]
     return tuple(sorted(named or real[:_ANCHORS])[:_ANCHORS]) if len(real) <= 3 * _ANCHORS or named else ()

@@ -47,6 +47,13 @@ def name_problem(path: str) -> Problem | None:
     return Problem(what, path, hint="rename it", kind="unsafe-path") if what else None
 
 
+def is_storable(path: str) -> bool:
+    """Say whether a bullet can name this path: safe, and free of undecodable bytes (U+FFFD, surrogates)."""
+    if path.isascii() and path.isprintable():
+        return not _reason(path)
+    return not (_reason(path) or name_problem(path) or "\ufffd" in path)
+
+
 def _reason(path: str) -> str:
     if not path:
         return "is empty"

@@ -188,3 +188,41 @@ def test_killed_writers_leave_whole_files(store: Program) -> None:
     assert all(bullet["text"].endswith("and more.") for bullet in listed["bullets"])
     assert store.run("add", "The next one is written all the same").returncode == 0
     assert os.listdir(store.folder / ".memx/bullets")
+
+
+def test_names_that_no_anchor_can_hold_are_left_out(store: Program) -> None:
+    """A commit may add a file of any name; its lesson is proposed without it, and accepted."""
+    folder = os.fsencode(store.folder)
+    for name in (b"new\nline.py", b"tab\there.py", b"bad\xff.py", b"good.py"):
+        with open(os.path.join(folder, name), "wb") as stream:
+            stream.write(b"x\n")
+    store.git("add", "--", ":/*.py")
+    store.git(
+        "commit", "-q", "-m", "Crane\n\nLearned: Lower the crane before a storm, because wind bends it."
+    )
+    store.run("distill")
+    assert store.run("review", "--all").returncode == 0
+    (bullet,) = store.json("list")["bullets"]
+    assert store.json("show", bullet["id"])["bullet"]["anchors"] == ["good.py"]
+
+
+def test_review_of_all_goes_on_after_a_candidate_that_cannot_be_written(store: Program) -> None:
+    """What was accepted is printed, the one that failed is named and waits, and the exit status says so."""
+    lessons = {
+        "crane": "Lower the crane before a storm, because wind bends it.",
+        "pool": "The Redis pool needs MAX_POOL_SIZE 50, because 10 connections time out.",
+    }
+    for name, text in lessons.items():
+        store.git("commit", "-q", "--allow-empty", "-m", f"Change {name}\n\nLearned: {text}")
+    store.run("distill", "HEAD~2..HEAD")
+    state = store.folder / ".git" / "memx" / "inbox.jsonl"
+    first, rest = state.read_text().split("\n", 1)
+    failing = json.loads(first)
+    state.write_text(json.dumps(failing | {"section": "unheard-of"}, separators=(",", ":")) + "\n" + rest)
+    done = store.run("review", "--all")
+    assert done.returncode == 1
+    assert done.stdout.count(b"\n") == 2
+    assert done.stdout.startswith(b"written ")
+    assert f"failed {failing['id']}".encode() in done.stdout
+    assert done.stderr.startswith(b"memx: ")
+    assert [candidate["id"] for candidate in store.json("inbox")["candidates"]] == [failing["id"]]

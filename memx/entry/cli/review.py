@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memx.entry.cli.command import INTEGER, Command, flag, option
-from memx.errors import EXIT_OK, MemxError, UsageError
+from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 
 TYPE_CHECKING = False
@@ -100,18 +100,28 @@ def _keep(invocation: Invocation, references: tuple[str, ...]) -> int:
 
 
 def _settle(invocation: Invocation, taken: list[Candidate], refused: list[Candidate]) -> int:
+    """Settle one after the other; one that fails is named, stays in the inbox and stops none of the others."""
     from memx.app.review import accept, reject
+    from memx.entry.cli.invocation import report_error
 
     results: list[dict[str, object]] = []
+    failures: list[MemxError] = []
     for candidate in taken:
-        added = accept(invocation.project, candidate)
+        try:
+            added = accept(invocation.project, candidate)
+        except MemxError as error:
+            failures.append(error)
+            results.append({"id": candidate.id, "action": "failed", "path": "", "reason": str(error)})
+            continue
         results.append({"id": added.id, "action": added.action, "path": added.path})
     for candidate in refused:
         reject(invocation.project, candidate)
         results.append({"id": candidate.id, "action": "rejected", "path": ""})
     lines = (f"{result['action']} {result['id']} {result['path']}".rstrip() for result in results)
     invocation.emit({"results": results}, lines)
-    return EXIT_OK
+    for error in failures:
+        report_error(error)
+    return EXIT_EXPECTED if failures else EXIT_OK
 
 
 def _walk(invocation: Invocation) -> int:
