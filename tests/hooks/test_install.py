@@ -205,14 +205,33 @@ def test_hooks_path_of_husky_points_at_the_files_people_edit(git_repo: GitRepo) 
     assert sorted(os.listdir(git_repo.path / ".husky" / "_")) == [".gitignore", "h"]
 
 
-@pytest.mark.parametrize("folder", [".git/own", "untracked"])
+@pytest.mark.parametrize("folder", [".git/own", "ignored"])
 def test_hooks_path_private_to_the_clone_is_used(folder: str, hooked_repo: GitRepo) -> None:
-    """A folder inside the git dir, or an untracked one, is as good as the default."""
+    """A folder inside the git dir, or an ignored one, is as good as the default."""
+    (hooked_repo.path / ".git" / "info" / "exclude").write_text("/ignored/\n")
     hooked_repo.git("config", "core.hooksPath", folder)
     report = do(install, hooked_repo)
     assert (report.reason, report.hooks_dir) == ("", str(hooked_repo.path / folder))
     hooked_repo.commit(lesson_message("alpha"))
     assert taught(hooked_repo) == ["alpha"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [(".githooks", "is not ignored"), (".", "tracked"), ("", "core.hooksPath is empty")],
+)
+def test_hooks_path_that_a_commit_could_hold_gets_a_snippet_and_no_file(
+    setting: str, reason: str, git_repo: GitRepo
+) -> None:
+    """An untracked folder is about to be the team's: `git add -A` would commit the paths of this machine."""
+    git_repo.commit("x", {"a.txt": "1\n"})
+    git_repo.write(".githooks/pre-push", "#!/bin/sh\n")
+    git_repo.git("config", "core.hooksPath", setting)
+    report = do(install, git_repo)
+    assert reason in report.reason
+    assert 'memx hooks run post-commit "$@"' in report.snippet
+    assert os.listdir(git_repo.path / ".githooks") == ["pre-push"]
+    assert sorted(os.listdir(git_repo.path)) == [".git", ".githooks", "a.txt"]
 
 
 def test_snippet_lines_block_a_refusal_only(hooked_repo: GitRepo, tmp_path: Path) -> None:
