@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memx.errors import StoreError
 from memx.record import record
+from memx.supersession import Supersession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,8 +59,12 @@ def browse(
         and (not tag or tag in stored.bullet.tags)
     ]
     chosen.sort(key=lambda s: (s[1].archived, s[0], s[1].bullet.section, -s[1].bullet.score, s[1].bullet.id))
-    superseded = frozenset(name for _, _, stored in bullets for name in stored.bullet.supersedes)
-    return Listing([stored for _, stored in chosen], superseded, problems)
+    links = {
+        stored.bullet.id: stored.bullet.supersedes
+        for _, reach, stored in bullets
+        if not stored.archived and is_visible(reach, viewer)
+    }
+    return Listing([stored for _, stored in chosen], Supersession(links).superseded, problems)
 
 
 def _scan(place: Project, *, archived: bool) -> tuple[list[StoredBullet], list[Problem]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memx.record import record
+from memx.supersession import Supersession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 SURVEY_LIMIT = 1000
 """Up to this many bullets the whole store is compared without being asked: a few seconds."""
+
+CIRCULAR = "each supersedes the other: two decisions met, and a person must choose"
 
 
 @record
@@ -70,20 +73,25 @@ def find_conflicts(
     bullets, problems = project.store.scan()
     is_surveyed = len(bullets) <= SURVEY_LIMIT if everywhere is None else everywhere
     by_id = {stored.bullet.id: stored for stored in with_recalls(project, bullets)}
-    superseded = {name for stored in by_id.values() for name in stored.bullet.supersedes}
-    live = {name: stored for name, stored in by_id.items() if name not in superseded}
-    found = _marked(project, live)
+    links = Supersession({name: stored.bullet.supersedes for name, stored in by_id.items()})
+    live = {name: stored for name, stored in by_id.items() if name not in links.superseded}
+    circular = {(a, b) for a, b in links.pairs() if a in live and b in live}
+    found = _marked(project, live, circular)
     marked = set(found)
     hidden = {"alike": 0, "duplicates": 0}
     if is_surveyed:
         for pair, verdict in _surveyed(project, live, report):
+            if pair in circular:
+                continue
             if possible or pair in marked or (verdict.contradiction and _proof(live, pair)):
                 found.setdefault(pair, verdict)
             else:
                 hidden["alike" if verdict.contradiction else "duplicates"] += 1
     anchors = _anchor_states(project, (live[name] for pair in found for name in pair))
     conflicts = [
-        _conflict(live[a], live[b], verdict, anchors, is_marked=(a, b) in marked)
+        _conflict(
+            live[a], live[b], verdict, anchors, is_marked=(a, b) in marked, is_circular=(a, b) in circular
+        )
         for (a, b), verdict in found.items()
     ]
     conflicts.sort(key=_strength)
@@ -112,7 +120,9 @@ def conflict_of(project: Project, a: StoredBullet, b: StoredBullet) -> Conflict:
     return _conflict(a, b, verdict, _anchor_states(project, (a, b)), is_marked=is_marked)
 
 
-def _marked(project: Project, live: Mapping[str, StoredBullet]) -> dict[tuple[str, str], Verdict]:
+def _marked(
+    project: Project, live: Mapping[str, StoredBullet], circular: set[tuple[str, str]]
+) -> dict[tuple[str, str], Verdict]:
     from memx.app.curate import compare_texts
 
     pairs = sorted(
@@ -122,6 +132,7 @@ def _marked(project: Project, live: Mapping[str, StoredBullet]) -> dict[tuple[st
             for other in stored.bullet.conflicts_with
             if other in live and other != name and not _is_settled(stored.bullet, live[other].bullet)
         }
+        | circular
     )
     texts = [(live[a].bullet.text, live[b].bullet.text) for a, b in pairs]
     return dict(zip(pairs, compare_texts(project, texts), strict=True)) if pairs else {}
@@ -171,6 +182,7 @@ def _conflict(
     anchors: Mapping[str, tuple[int, int]],
     *,
     is_marked: bool,
+    is_circular: bool = False,
 ) -> Conflict:
     from memx.curator.conflicts import Side, advise, proof
 
@@ -180,7 +192,7 @@ def _conflict(
         a,
         b,
         verdict.similarity,
-        verdict.reason,
+        CIRCULAR if is_circular else verdict.reason,
         advice.text,
         advice,
         verdict.contradiction,

@@ -164,7 +164,7 @@ class _Weighing:
     def answer(self) -> tuple[list[Snapshot], list[Hit]]:
         """Return the snapshots that answered, and the hits, the most valuable first."""
         snapshots, ranked = self._searching.settle(self._rank, lambda found: [bullet for _, bullet in found])
-        return snapshots, [self._hit(worth, bullet) for worth, bullet in ranked]
+        return snapshots, [self._hit(worth, bullet, snapshots) for worth, bullet in ranked]
 
     def _rank(self, snapshots: Sequence[Snapshot]) -> list[tuple[float, PackedBullet]]:
         files = self._files_at_hand(snapshots)
@@ -224,7 +224,7 @@ class _Weighing:
         is_at_hand = any(place_of(anchor) in files for anchor in bullet.anchors)
         return weight * bullet.score / 100 * boost * (ANCHORED if is_at_hand else 1.0)
 
-    def _hit(self, worth: float, bullet: PackedBullet) -> Hit:
+    def _hit(self, worth: float, bullet: PackedBullet, snapshots: Sequence[Snapshot]) -> Hit:
         config = self._project.config.generator
         hit = Hit(
             id=bullet.id,
@@ -249,7 +249,7 @@ class _Weighing:
             title=bullet.title,
             source=bullet.source,
             created=bullet.created,
-            conflicts_with=bullet.conflicts_with,
+            conflicts_with=self._searching.conflicts(bullet, snapshots),
             drifted=bullet.id in self._marks,
         )
         return recheck(self._project, hit, self._marks) if hit.drifted else hit

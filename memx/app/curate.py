@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memx.errors import IndexUnavailableError, MemxError, ModelUnavailableError, StoreError
 from memx.record import record, replace
+from memx.supersession import Supersession, superseders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def neighbours(project: Project, bullet: Bullet) -> tuple[list[tuple[StoredBulle
         near = _near_by_vectors(project, bullet)
     except (ModelUnavailableError, IndexUnavailableError):
         bullets = store.scan()[0]
-        superseded = {name for stored in bullets for name in stored.bullet.supersedes}
+        superseded = Supersession({s.bullet.id: s.bullet.supersedes for s in bullets}).superseded
         return [(stored, 0.0) for stored in bullets if stored.bullet.id not in superseded], True
     found = [(store.read_or_none(path), cosine) for path, cosine in near]
     return [(stored, cosine) for stored, cosine in found if stored is not None], False
@@ -187,7 +188,13 @@ def _near_by_vectors(project: Project, bullet: Bullet) -> list[tuple[str, float]
 
 
 def _is_current(packed: PackedBullet, snapshot: Snapshot) -> bool:
-    return not packed.archived and not snapshot.count("facet", f"supersedes:{packed.id}")
+    def naming(identifier: str) -> list[str]:
+        facet = f"supersedes:{identifier}"
+        if not snapshot.count("facet", facet):
+            return []
+        return [other.id for other in snapshot.with_facet(facet) if not other.archived]
+
+    return not packed.archived and not superseders(packed.id, naming)
 
 
 def _nearest(

@@ -14,6 +14,7 @@ from memx.app.merging import finish_merges, interrupted_merges, merge_into
 from memx.app.survey import Survey, silent
 from memx.errors import MemxError
 from memx.record import record, replace
+from memx.supersession import Supersession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _twins(bullets: Sequence[StoredBullet]) -> tuple[list[Group], dict[str, Stor
         if others:
             reason = f"two files hold the id {name}"
             groups.append(Group(first, tuple(Absorption(other, 1.0, reason) for other in others)))
-    superseded = {name for stored in live.values() for name in stored.bullet.supersedes}
+    superseded = Supersession({name: s.bullet.supersedes for name, s in live.items()}).superseded
     return groups, {name: stored for name, stored in live.items() if name not in superseded}
 
 

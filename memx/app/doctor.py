@@ -53,7 +53,10 @@ def _config(project: Project) -> Check:
 
 
 def _store(project: Project) -> Check:
+    from memx.store.lint import find_cycles
+
     bullets, problems = project.store.scan()
+    problems = [*problems, *find_cycles(bullets)]
     broken = "".join(f"; {p.path}:{p.line or 1}: {p.message}" for p in problems)
     hint = "memx lint" if problems else ""
     return Check("store", not problems, f"{len(bullets)} bullets in {project.store.root}{broken}", hint)

@@ -130,9 +130,10 @@ def _holds(row: Mapping[str, object], live: Mapping[str, StoredBullet]) -> bool:
     a, b = live.get(str(row["a"])), live.get(str(row["b"]))
     if a is None or b is None or row["texts"] != [_digest(a), _digest(b)]:
         return False
-    settled_a = (*a.bullet.supersedes, *a.bullet.compatible_with)
-    settled_b = (*b.bullet.supersedes, *b.bullet.compatible_with)
-    return b.bullet.id not in settled_a and a.bullet.id not in settled_b
+    if b.bullet.id in a.bullet.compatible_with or a.bullet.id in b.bullet.compatible_with:
+        return False
+    # When each supersedes the other nothing is settled.
+    return (b.bullet.id in a.bullet.supersedes) == (a.bullet.id in b.bullet.supersedes)
 
 
 def _digest(stored: StoredBullet) -> str:

@@ -13,6 +13,7 @@ from memx.index.freshness import stat_file
 from memx.index.query import Filters
 from memx.model import SECTIONS, TYPES, Hit
 from memx.record import record, replace
+from memx.supersession import rivals, superseders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -285,13 +286,29 @@ class Searching:
 
     def is_superseded(self, identifier: str, snapshots: Sequence[Snapshot]) -> bool:
         """Return whether a bullet that this viewer sees has taken the place of another."""
-        facet = f"supersedes:{identifier}"
-        return any(
-            not bullet.archived and is_visible(bullet.scope, self.viewer)
-            for snapshot in snapshots
-            if snapshot.count("facet", facet)
-            for bullet in snapshot.with_facet(facet)
-        )
+        return bool(superseders(identifier, self._naming(snapshots)))
+
+    def conflicts(self, bullet: PackedBullet, snapshots: Sequence[Snapshot]) -> tuple[str, ...]:
+        """Return what a bullet conflicts with: its marks, and those with which it supersedes each other."""
+        if not bullet.supersedes:
+            return bullet.conflicts_with
+        others = rivals(bullet.id, self._naming(snapshots))
+        return tuple(dict.fromkeys((*bullet.conflicts_with, *others)))
+
+    def _naming(self, snapshots: Sequence[Snapshot]) -> Callable[[str], list[str]]:
+        """Return what finds the live bullets, of those that this viewer sees, that say they supersede an id."""
+
+        def naming(identifier: str) -> list[str]:
+            facet = f"supersedes:{identifier}"
+            return [
+                bullet.id
+                for snapshot in snapshots
+                if snapshot.count("facet", facet)
+                for bullet in snapshot.with_facet(facet)
+                if not bullet.archived and is_visible(bullet.scope, self.viewer)
+            ]
+
+        return naming
 
     def generator(self, snapshots: Sequence[Snapshot]) -> Generator:
         """Return the generator for these snapshots."""
@@ -379,7 +396,7 @@ class Searching:
             source=bullet.source,
             created=bullet.created,
             archived=bullet.archived,
-            conflicts_with=bullet.conflicts_with,
+            conflicts_with=self.conflicts(bullet, snapshots),
             superseded=self.is_superseded(bullet.id, snapshots),
             drifted=bullet.id in self._drifted,
         )

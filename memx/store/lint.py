@@ -8,12 +8,14 @@ from memx.model import SECTIONS, TYPES, Bullet, Problem
 from memx.store.codec import line_of_key, parse_bullet, read_fields
 from memx.store.paths import refuse_unsafe
 from memx.store.reader import StoreReader, duplicate_problem, problem_of
+from memx.supersession import Supersession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from memx.model import StoredBullet
     from memx.store.redaction import Sanitizer
 
 
@@ -28,7 +30,7 @@ def lint_store(
     chosen: set[str] | None = None
     if paths is not None:
         chosen = set(_choose(reader, paths, problems))
-    seen: dict[str, str] = {}
+    seen: dict[str, StoredBullet] = {}
     found: set[str] = set()
     links: list[Problem] = []
     for archived in (False, True):
@@ -36,9 +38,32 @@ def lint_store(
             found.add(path)
             _lint_file(reader, sanitizer, path, chosen, seen, problems)
     problems += [link for link in links if chosen is None or link.path in chosen]
+    problems += find_cycles(seen.values(), chosen)
     missing = (chosen or set()) - found - {link.path for link in links}
     problems += [Problem("there is no such bullet", path, kind="unreadable") for path in sorted(missing)]
     return problems
+
+
+def find_cycles(bullets: Iterable[StoredBullet], chosen: set[str] | None = None) -> list[Problem]:
+    """Return a problem for each live bullet of a cycle of `supersedes`: none of them gives way."""
+    live = {stored.bullet.id: stored for stored in bullets if not stored.archived}
+    cycles = Supersession({name: stored.bullet.supersedes for name, stored in live.items()}).cycles()
+    return [
+        _cycle_problem(cycle, live[name].path, name)
+        for cycle in cycles
+        for name in cycle
+        if chosen is None or live[name].path in chosen
+    ]
+
+
+def _cycle_problem(cycle: tuple[str, ...], path: str, name: str) -> Problem:
+    """Return what is wrong with one bullet of a cycle."""
+    others = [other for other in cycle if other != name]
+    if not others:
+        hint = f"take {name} out of its own supersedes: memx edit {name}"
+        return Problem("the bullet supersedes itself", path, hint=hint, kind="supersedes-cycle")
+    message = f"supersedes in a circle with {', '.join(others)}"
+    return Problem(message, path, hint=f"memx resolve {name} {others[0]}", kind="supersedes-cycle")
 
 
 def lint_bytes(data: bytes, path: str, sanitizer: Sanitizer) -> list[Problem]:
@@ -71,7 +96,7 @@ def _lint_file(
     sanitizer: Sanitizer,
     path: str,
     chosen: set[str] | None,
-    seen: dict[str, str],
+    seen: dict[str, StoredBullet],
     problems: list[Problem],
 ) -> None:
     is_chosen = chosen is None or path in chosen
@@ -79,7 +104,7 @@ def _lint_file(
         data = reader.read_bytes(path)
         if is_chosen:
             problems += lint_bytes(data, path, sanitizer)
-        identifier = reader.parse(data, path).bullet.id
+        stored = reader.parse(data, path)
     except FrontMatterError:
         # `lint_bytes` named it already.
         return
@@ -87,9 +112,9 @@ def _lint_file(
         if is_chosen:
             problems.append(problem_of(error, path))
         return
-    first = seen.setdefault(identifier, path)
+    first = seen.setdefault(stored.bullet.id, stored).path
     if first != path and (is_chosen or (chosen is not None and first in chosen)):
-        problems.append(duplicate_problem(identifier, path, first))
+        problems.append(duplicate_problem(stored.bullet.id, path, first))
 
 
 def _find_oddities(fields: Mapping[str, Any], bullet: Bullet, text: str, path: str) -> list[Problem]:

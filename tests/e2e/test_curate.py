@@ -251,3 +251,44 @@ def test_another_store_is_reported_and_never_merged_into(store: Program) -> None
     added = store.json("add", AGAIN)
     assert added["action"] == "written"
     assert added["elsewhere"][0].startswith("user:")
+
+
+def test_branches_that_settle_a_conflict_oppositely_hide_nothing(store: Program) -> None:
+    """After a clean merge each supersedes the other: both are found and marked, and everything says so."""
+    a, b = "a000000001", "b000000001"
+    put(store, "a.md", bullet(a, FEW))
+    put(store, "b.md", bullet(b, MANY))
+    store.commit("Two bullets")
+    store.git("checkout", "--quiet", "-b", "other")
+    store.ok("resolve", a, b, "--keep", "a")
+    store.commit("Few")
+    store.git("checkout", "--quiet", "main")
+    store.ok("resolve", a, b, "--keep", "b")
+    store.commit("Many")
+    store.git("merge", "--quiet", "--no-edit", "other")
+    hits = store.json("search", "Redis connection pool 10 is enough")["hits"]
+    assert {hit["id"]: (hit["superseded"], hit["conflicts_with"]) for hit in hits} == {
+        a: (False, [b]),
+        b: (False, [a]),
+    }
+    assert not any(row["superseded"] for row in store.json("list")["bullets"])
+    done = store.run("conflicts", "--marked", "--json")
+    (found,) = json.loads(done.stdout)["conflicts"]
+    assert (done.returncode, found["marked"]) == (1, True)
+    assert found["reason"].startswith("each supersedes the other")
+    linted = store.run("lint")
+    assert (linted.returncode, f"supersedes in a circle with {b}" in linted.stdout.decode()) == (1, True)
+    assert f"supersedes in a circle with {b}" in store.run("doctor").stdout.decode()
+    store.ok("resolve", a, b, "--keep", "a")
+    assert store.run("conflicts", "--marked").returncode == 0
+    assert store.run("lint").returncode == 0
+
+
+def test_bullet_that_supersedes_itself_is_found_and_named(store: Program) -> None:
+    """A file by hand may name its own id: it stays in the search, and lint says what to do."""
+    put(store, "a.md", bullet("a000000001", FEW).replace("created", "supersedes: [a000000001]\ncreated", 1))
+    hits = store.json("search", "Redis connection pool 10 is enough")["hits"]
+    assert [(hit["id"], hit["superseded"], hit["conflicts_with"]) for hit in hits] == [
+        ("a000000001", False, [])
+    ]
+    assert "the bullet supersedes itself" in store.run("lint").stdout.decode()
