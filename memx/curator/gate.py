@@ -7,6 +7,7 @@ hardly sees any of them. The gate answers with readable reasons.
 from __future__ import annotations
 
 from memx.curator.align import opposite
+from memx.curator.surface import differences
 from memx.curator.words import opposites
 from memx.record import record
 
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from memx.curator.features import Comparison
     from memx.curator.tokens import Analysis, Unit
 
-OPPOSING = frozenset({"value", "negation", "opposite", "direction"})
+OPPOSING = frozenset({"value", "negation", "opposite", "direction", "sign", "bound"})
 """Kinds of veto that speak of a contradiction; the others speak of two different subjects."""
 SUBJECTS = frozenset({"environment", "system", "identifier", "path", "flag", "commit", "number", "version"})
 """Kinds of veto that name two different things: what only looks alike then is no possible duplicate."""
+DOUBTFUL = frozenset({"word order", "small word", "operator", "case", "numeral", "opposite word", "wording"})
+"""Kinds of veto that leave open what the two lessons are to each other: a person is asked."""
 _KIND_NAMES = {
     "ident": "identifier",
     "path": "path",
@@ -85,6 +88,7 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
         for swap in comparison.alignment.swaps
         if opposite(swap.a, swap.b)
     ]
+    found += [Veto(found_one.kind, found_one.a, found_one.b) for found_one in differences(comparison)]
     return tuple(dict.fromkeys(found))
 
 

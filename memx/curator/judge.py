@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memx.curator.contradiction import contradict
 from memx.curator.features import compare
-from memx.curator.gate import OPPOSING, SUBJECTS, evidence
+from memx.curator.gate import DOUBTFUL, OPPOSING, SUBJECTS, evidence
 from memx.curator.similarity import likelihood, says_the_same
 from memx.curator.tokens import analyse
 from memx.record import record
@@ -59,7 +59,7 @@ def judge_comparison(
     """Judge a pair that was compared before."""
     chances = likelihood(comparison, cosine, models)
     score = chances.similarity
-    if says_the_same(comparison):
+    if says_the_same(comparison) and not evidence(comparison):
         return Verdict(score, cosine, tier(score, config), False, (), "the same words")  # noqa: FBT003 (a field)
     found = contradict(comparison, chances, config.conflict_threshold)
     action = tier(score, config)
@@ -74,7 +74,7 @@ def judge_comparison(
         return Verdict(score, cosine, INDEPENDENT, False, reasons, f"another subject: {reasons[0]}")  # noqa: FBT003 (a field)
     if action == MERGE and vetoes:
         opposed = any(veto.kind in OPPOSING for veto in vetoes)
-        return Verdict(
-            score, cosine, CONFLICT if opposed else INDEPENDENT, opposed, reasons, f"not merged: {reasons[0]}"
-        )
+        doubtful = all(veto.kind in DOUBTFUL for veto in vetoes)
+        kept = CONFLICT if opposed or doubtful else INDEPENDENT
+        return Verdict(score, cosine, kept, opposed, reasons, f"not merged: {reasons[0]}")
     return Verdict(score, cosine, action, False, reasons, f"similarity {score:.2f}: {action}")  # noqa: FBT003 (a field)

@@ -27,6 +27,8 @@ _CACHE_TEXTS = 8192
 _RIGHT_BEFORE = 2  # characters between a turning word and the number it turns
 _KANA_TAIL = 6  # kana of a word after its last Han character that a search may read
 _LONGEST_TEXT = 4000  # characters looked at; a lesson is a few sentences
+_ONE_SIGN = str.maketrans({"’": "'", "ʼ": "'", "‛": "'", "−": "-", "‐": "-", "‑": "-", "﹣": "-"})
+"""One sign for an apostrophe and one for a minus; the length stays the same."""
 _PLACEHOLDER = re.compile(r"<(?:redacted:[\w-]{1,40}|email|ip|host|user)>")
 
 _L = "A-Za-zÀ-ÖØ-öø-ÿ"
@@ -69,7 +71,9 @@ _SWITCHED = re.compile(
 _SPANISH = re.compile(r"\b(?:el|la|los|las|de|que|en|con|para|una?|se|del|al|por|y|es|lo|su)\b")
 _ENGLISH = re.compile(r"\b(?:the|of|and|is|are|to|for|in|on|with|it|an|be|must|not|from|that|this)\b")
 _IS_ADVERB = re.compile(r"\s*(?:$|[.,;:!?)—–]|and\b|y\b|then\b)")
-_KANJI_COUNT = re.compile(r"[二两三四五六七八九十](?=[个次分天小台层条周年月秒回個件日時つ倍])")
+_KANJI_COUNT = re.compile(
+    r"(?:[一二两三四五六七八九十百千万]{2,}|[二两三四五六七八九十])(?=[个次分天小台层条周年月秒回個件日時つ倍])"
+)
 
 
 @record
@@ -241,7 +245,9 @@ class _Reader:
 
     def _on_flag(self, raw: str, start: int, end: int) -> None:
         parts = tuple(words.stem(part.lower(), "en") for part in _PARTS.findall(raw))
-        self._add("flag", ("-" + raw.lstrip("-").rstrip("-:_").lower(),), start, end, parts=parts)
+        name = raw.lstrip("-").rstrip("-:_")
+        # -v and -V are two options; a long one is written in small letters.
+        self._add("flag", ("-" + (name if len(name) == 1 else name.lower()),), start, end, parts=parts)
 
     def _on_ticket(self, raw: str, start: int, end: int) -> None:
         self._add("label", (raw.lower(),), start, end)
@@ -443,17 +449,18 @@ class _Reader:
     def _rest(self, start: int, end: int) -> None:
         if start >= end:
             return
-        count = _KANJI_COUNT.search(self.text, start + 1, end)
-        if count is not None:
+        count = _KANJI_COUNT.search(self.text, start, end + 1)
+        if count is not None and start < count.start() < end and count.end() <= end:
             self._rest(start, count.start())
             self._rest(count.start(), end)
             return
         raw = self.text[start:end]
-        number = words.number_words("cjk").get(raw[0]) if _KANJI_COUNT.match(self.text, start) else None
-        if number is not None:
-            unit = _UNIT.match(self.text, start + 1)
+        counted = _KANJI_COUNT.match(self.text, start, len(self.text))
+        number = words.cjk_number(counted.group()) if counted else None
+        if counted and number is not None:
+            unit = _UNIT.match(self.text, counted.end())
             known = words.units().get(unit.group(1)) if unit else None
-            stop = unit.end() if unit and known else start + 1
+            stop = unit.end() if unit and known else counted.end()
             self._number(number, known, start, stop)
             self._rest(stop, end)
             return
@@ -480,7 +487,7 @@ def analyse(text: str) -> Analysis:
     """Read one text; only the first 4,000 characters count."""
     # What was redacted is no evidence: two lessons do not speak of one subject because each once held a key.
     bare = _PLACEHOLDER.sub(lambda found: " " * len(found.group()), text[:_LONGEST_TEXT])
-    normal = unicodedata.normalize("NFKC", bare)
+    normal = unicodedata.normalize("NFKC", bare).translate(_ONE_SIGN)
     reader = _Reader(normal)
     units = tuple(reader.read())
     index: dict[str, int] = {}

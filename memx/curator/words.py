@@ -68,7 +68,8 @@ def stem(word: str, lang: str) -> str:
     return _stem(word, "es" if lang == "es" else "en")
 
 
-def _lines(name: str) -> list[str]:
+def lines(name: str) -> list[str]:
+    """Return the lines of a word list without comments."""
     path = os.path.join(resource("curator"), name)
     with open(path, encoding="utf-8") as file:
         return [line.strip() for line in file if line.strip() and not line.startswith("#")]
@@ -94,7 +95,7 @@ class Opposites:
 def concepts(lang: str) -> dict[str, tuple[str, ...]]:
     """Map a stem (Latin) or word (CJK) to its concepts."""
     found: dict[str, tuple[str, ...]] = {}
-    for line in _lines(f"concepts.{lang}.txt"):
+    for line in lines(f"concepts.{lang}.txt"):
         name, _, words = line.partition(":")
         for word in fold(words).split():
             for key in {word, stem(word, lang)} if lang in LATIN else {word}:
@@ -130,32 +131,32 @@ def _alone(character: str) -> str:
 @cache
 def stop_words(lang: str) -> frozenset[str]:
     """Return the words that carry no content."""
-    return frozenset(fold(word) for line in _lines(f"stop.{lang}.txt") for word in line.split())
+    return frozenset(fold(word) for line in lines(f"stop.{lang}.txt") for word in line.split())
 
 
 @cache
 def light_concepts() -> frozenset[str]:
     """Return the concepts that say little about a subject."""
-    return frozenset(word for line in _lines("light.txt") for word in line.split())
+    return frozenset(word for line in lines("light.txt") for word in line.split())
 
 
 @cache
 def trouble() -> frozenset[str]:
     """Return the keys of concepts that speak ill of their clause."""
-    return frozenset("=" + word for line in _lines("trouble.txt") for word in line.split())
+    return frozenset("=" + word for line in lines("trouble.txt") for word in line.split())
 
 
 @cache
 def hedges() -> re.Pattern[str]:
     """Return a pattern for a hedge that stands right before an amount."""
-    listed = (fold(word) for line in _lines("hedges.txt") for word in line.split())
+    listed = (fold(word) for line in lines("hedges.txt") for word in line.split())
     return re.compile(rf"(?:{'|'.join(map(re.escape, listed))})(?:\s(?:a|an|de|un|una))?\s?$")
 
 
 @cache
 def label_words() -> frozenset[str]:
     """Return the words after which a number is a name."""
-    return frozenset(fold(word) for line in _lines("labels.txt") for word in line.split())
+    return frozenset(fold(word) for line in lines("labels.txt") for word in line.split())
 
 
 @cache
@@ -163,7 +164,7 @@ def families() -> dict[str, str]:
     """Map a concept to its closed family, such as environment or system."""
     return {
         word: line.partition(":")[0]
-        for line in _lines("groups.txt")
+        for line in lines("groups.txt")
         for word in line.partition(":")[2].split()
     }
 
@@ -173,7 +174,7 @@ def opposites() -> Opposites:
     """Return the axes of opposite concepts."""
     side: dict[str, tuple[str, int]] = {}
     strong = set()
-    for line in _lines("axes.txt"):
+    for line in lines("axes.txt"):
         head, _, body = line.partition(":")
         axis, strength = head.split()
         if strength == "strong":
@@ -188,7 +189,7 @@ def opposites() -> Opposites:
 def operators(lang: str) -> Operators:
     """Return the turning words of a language."""
     kinds: dict[str, frozenset[str]] = {}
-    for line in _lines(f"operators.{lang}.txt"):
+    for line in lines(f"operators.{lang}.txt"):
         kind, _, words = line.partition(":")
         for word in words.split("|"):
             spelling = fold(word.strip())
@@ -200,15 +201,15 @@ def operators(lang: str) -> Operators:
 @cache
 def orders(lang: str) -> tuple[re.Pattern[str], ...]:
     """Return the patterns that tell an order of steps, the first that fits first."""
-    lines = (line.partition(": ") for line in _lines("orders.txt"))
-    return tuple(re.compile(pattern) for name, _, pattern in lines if name == lang)
+    listed = (line.partition(": ") for line in lines("orders.txt"))
+    return tuple(re.compile(pattern) for name, _, pattern in listed if name == lang)
 
 
 @cache
 def units() -> dict[str, tuple[str, float]]:
     """Map a unit's spelling to its dimension and factor."""
     found: dict[str, tuple[str, float]] = {}
-    for line in _lines("units.txt"):
+    for line in lines("units.txt"):
         head, _, words = line.partition(":")
         dimension, factor = head.split()
         for word in words.split():
@@ -219,11 +220,31 @@ def units() -> dict[str, tuple[str, float]]:
 @cache
 def number_words(lang: str) -> dict[str, float]:
     """Map number words to values; `cjk` for Chinese and Japanese."""
-    for line in _lines("numbers.txt"):
+    for line in lines("numbers.txt"):
         name, _, body = line.partition(":")
         if name == lang:
             return {word: float(value) for word, _, value in (pair.partition("=") for pair in body.split())}
     return {}
+
+
+_CJK_POWERS = {"十": 10.0, "百": 100.0, "千": 1000.0}
+_MYRIAD = 10_000.0
+
+
+def cjk_number(numeral: str) -> float | None:
+    """Return the value of a Chinese numeral such as 三十 or 二百五十, None for one that is none."""
+    digits = {"一": 1.0, **{name: value for name, value in number_words("cjk").items() if name != "十"}}
+    total, section, digit = 0.0, 0.0, 0.0
+    for character in numeral:
+        if character in _CJK_POWERS:
+            section, digit = section + (digit or 1.0) * _CJK_POWERS[character], 0.0
+        elif character == "万":
+            total, section, digit = (total + section + digit or 1.0) * _MYRIAD, 0.0, 0.0
+        elif character in digits:
+            digit = digit * 10 + digits[character]
+        else:
+            return None
+    return total + section + digit
 
 
 @cache
@@ -231,7 +252,7 @@ def phrases() -> dict[str, float]:
     """Map an amount of time written as words to seconds."""
     return {
         fold(phrase.strip()): float(seconds)
-        for seconds, _, body in (line.partition(":") for line in _lines("phrases.txt"))
+        for seconds, _, body in (line.partition(":") for line in lines("phrases.txt"))
         for phrase in body.split("|")
     }
 
