@@ -9,7 +9,7 @@ from memx.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from memx.app.project import Project
@@ -179,9 +179,20 @@ def keep(
         distilled = replace(distilled, rejected=(*distilled.rejected, *rejected))
     new = fresh if options.is_dry else project.inbox.add(fresh, again=options.again)
     if run is not None:
-        notes = (*notes, *run.notes())
+        notes = (*notes, *run.notes(), *_leave_unasked(project, run, new))
         distilled = replace(distilled, llm=run.use(), mode=run.outcome_mode)
     return replace(distilled, candidates=tuple(kept), new=frozenset(c.id for c in new), notes=notes)
+
+
+def _leave_unasked(project: Project, run: LlmRun, new: Sequence[Candidate]) -> tuple[str, ...]:
+    """Queue the new candidates about which the LLM could not be asked; return what to say of it."""
+    ids = [] if run.is_dry else [candidate.id for candidate in new if candidate.id in run.unasked]
+    if not ids:
+        return ()
+    from memx.app.llm import Queue
+
+    Queue(project.state_dir).add(ids)
+    return (f"{len(ids)} of them wait for the LLM: memx distill --queued",)
 
 
 def _refined(
@@ -203,17 +214,20 @@ def _refined(
 
 def distil_queued(project: Project, options: Options) -> Distilled:
     """Refine what hooks left for the LLM; the candidates stay in the inbox, save those that its score drops."""
-    from memx.app.refine import refine_queued
+    from memx.app.refine import NO_LLM, refine_queued
 
     run = open_run(project, options)
     judged = refine_queued(project, run)
+    notes = run.notes() or (NO_LLM,) * (not run.is_on)
+    if not judged.waiting:
+        notes = ("nothing is queued for the LLM",)
     return Distilled(
         run.outcome_mode,
         judged.waiting,
         judged.candidates,
         frozenset(),
         judged.rejected,
-        run.notes(),
+        notes,
         llm=run.use(),
     )
 

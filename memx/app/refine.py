@@ -62,6 +62,8 @@ class LlmRun:
         self._ledger: Ledger | None = None
         self._fallbacks: Counter[str] = Counter()
         self._asked = 0
+        self.unasked: set[str] = set()
+        """Ids of the candidates about which the LLM could not be asked; a later run may."""
         self._has_extracted = False
         self._estimate = LlmUse(is_estimate=True)
         self._unavailable = ""
@@ -70,7 +72,7 @@ class LlmRun:
         self.mode = wanted or project.config.reflector.mode
         if self.is_on and not (self._config.model or self._config.command):
             self.mode = RULES
-            self._unavailable = NO_LLM if wanted or _say_once(project, is_dry=is_dry) else ""
+            self._unavailable = NO_LLM if wanted or _say_once(project) else ""
 
     @property
     def is_on(self) -> bool:
@@ -132,12 +134,16 @@ class LlmRun:
             return outcomes + [Outcome(candidate) for candidate in sent]
         caller = self._caller
         if caller is None:
-            return outcomes + [Outcome(candidate, kept=self._unavailable) for candidate in sent]
+            self.unasked.update(candidate.id for candidate in sent)
+            return outcomes + [
+                Outcome(candidate, kept=self._unavailable, is_unasked=True) for candidate in sent
+            ]
         judged = map_in_order(
             lambda batch: refine_batch(batch, caller, self._sanitize), batches, self._config.concurrency
         )
         flat = [outcome for part in judged for outcome in part]
         self._asked += len(flat)
+        self.unasked.update(outcome.candidate.id for outcome in flat if outcome.is_unasked)
         self._fallbacks.update(outcome.kept for outcome in flat if outcome.kept)
         return outcomes + flat
 
@@ -290,16 +296,15 @@ def _replace_in_inbox(project: Project, run: LlmRun, candidate: Candidate) -> bo
     return False
 
 
-def _say_once(project: Project, *, is_dry: bool) -> bool:
+def _say_once(project: Project) -> bool:
     """Tell whether the default mode's lack of an LLM is still to be said in this clone, and remember it."""
     path = os.path.join(project.state_dir, _SAID)
     if os.path.exists(path):
         return False
-    if not is_dry:
-        try:
-            os.makedirs(project.state_dir, exist_ok=True)
-            with open(path, "xb"):
-                pass
-        except OSError:
-            return True
+    try:
+        os.makedirs(project.state_dir, exist_ok=True)
+        with open(path, "xb"):
+            pass
+    except OSError:
+        return True
     return True

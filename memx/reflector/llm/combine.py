@@ -28,8 +28,9 @@ def combine(a: str, b: str, caller: Caller, sanitize: Callable[[str], str]) -> s
     except LlmError:
         caller.refuse()
         return ""
-    text = sanitize(judgements[1].text)
-    if find_loss((a, b), text):
+    raw = judgements[1].text
+    text = sanitize(raw)
+    if find_loss((a, b), raw) or find_loss((a, b), text):
         caller.refuse()
         return ""
     caller.keep(prompt, answer)

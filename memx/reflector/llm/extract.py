@@ -122,7 +122,9 @@ def _candidate(
     """Return a lesson as a candidate with the mean of both scores, or why it may not be one."""
     text = " ".join(sanitize(lesson.text).split())
     shown = [turn for turn in chunk if turn.number in lesson.turns]
-    reason = find_invention("\n".join(turn.text for turn in shown), text)
+    evidence = "\n".join(turn.text for turn in shown)
+    # As it was answered, too: the sanitiser takes out just what may have been added.
+    reason = find_invention(evidence, " ".join(lesson.text.split())) or find_invention(evidence, text)
     if reason:
         return None, reason
     reflected = score(text).candidates

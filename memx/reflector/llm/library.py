@@ -30,6 +30,7 @@ class LibraryModel:
         except Exception as error:
             # Plugins and the user's YAML run here: whatever they raise, the model cannot be had.
             raise failure(f"no model {name!r}: {error}"[:200], final=True, hint="llm models") from error
+        _switch_off_retries(self._model)
         self.name = name
 
     def ask(self, prompt: Prompt, timeout_s: float) -> Answer:  # noqa: ARG002 (the caller keeps the time)
@@ -43,6 +44,19 @@ class LibraryModel:
             # A provider's plugin may raise anything at all; none of it is a bug of ours.
             raise _translated(self.name, error) from error
         return estimated(prompt, text, usage.input, usage.output)
+
+
+def _switch_off_retries(model: Any) -> None:
+    """Have a model of OpenAI's client send each request once: a caller that retries itself must see every call."""
+    get_client = getattr(model, "get_client", None)
+    if not callable(get_client):
+        return
+
+    def get_plain_client(*arguments: Any, **named: Any) -> Any:
+        client = get_client(*arguments, **named)
+        return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
+
+    model.get_client = get_plain_client
 
 
 def _translated(model: str, error: Exception) -> Exception:

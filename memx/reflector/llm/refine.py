@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memx.errors import LlmError
 from memx.record import record, replace
+from memx.reflector.echo import is_injection
 from memx.reflector.llm.answer import parse_judgements
 from memx.reflector.llm.prompts import judge_prompt
 from memx.reflector.llm.tokens import estimate_tokens
@@ -26,13 +27,15 @@ AS_WRITTEN = frozenset(("trailer",))
 class Outcome:
     """What became of one candidate: `kept` says why the rule's text or score stands, "" when neither does.
 
-    is_judged: the score is the mean of both. is_rewritten: the text is the LLM's.
+    is_judged: an answer was there; the score is the mean of both, save where the answer gave orders.
+    is_rewritten: the text is the LLM's. is_unasked: the LLM could not be asked; a later run may.
     """
 
     candidate: Candidate
     is_judged: bool = False
     is_rewritten: bool = False
     kept: str = ""
+    is_unasked: bool = False
 
 
 def mean_score(rule: int, llm: int) -> int:
@@ -78,7 +81,7 @@ def refine_batch(batch: Sequence[Candidate], caller: Caller, sanitize: Callable[
     try:
         answer = caller.ask(prompt)
     except LlmError as error:
-        return [Outcome(candidate, kept=error.message) for candidate in batch]
+        return [Outcome(candidate, kept=error.message, is_unasked=True) for candidate in batch]
     try:
         judgements = parse_judgements(answer.text, len(batch))
     except LlmError as error:
@@ -99,9 +102,12 @@ def _joined(candidate: Candidate, judgement: Judgement | None, sanitize: Callabl
         return Outcome(candidate, kept="the LLM's answer left it out")
     scored = replace(candidate, score=mean_score(candidate.score, judgement.score))
     text = sanitize(judgement.text)
-    if text == candidate.text:
+    if judgement.text == candidate.text == text:
         return Outcome(scored, is_judged=True)
-    reason = find_difference(candidate.text, text)
+    if is_injection(judgement.text) or is_injection(text):
+        # Whoever wrote the text that turned the LLM's head wrote its score as well.
+        return Outcome(candidate, is_judged=True, kept="the rewritten text gives orders to an agent")
+    reason = find_difference(candidate.text, judgement.text) or find_difference(candidate.text, text)
     if reason:
         return Outcome(scored, is_judged=True, kept=f"the rewritten text {reason}")
     return Outcome(replace(scored, text=text), is_judged=True, is_rewritten=True)

@@ -29,6 +29,10 @@ SHORTEST = 18
 _OWN_WORDS_OF_BOTH = 0.7
 _OWN_WORDS = 0.5
 """At least so much of a rewritten lesson's words stand in its evidence."""
+_SENTENCE_WORDS = 1 / 3
+"""And of each of its sentences: one that the evidence does not support at all hides behind those that it does."""
+_SENTENCE_UNITS = 2
+"""A sentence of fewer words, such as `Fix.`, says nothing by itself."""
 _STEM = 4
 
 _NUMBER = re.compile(
@@ -47,6 +51,9 @@ _CODE = re.compile(
     r"|\b[A-Z]+-\d+\b|#\d+",
     re.ASCII,
 )
+_SENTENCE_END = re.compile(
+    r"[.;!?](?=\s|$)|[。；！？]|\n|,(?=\s+(?:and|also|then|y|además|luego)\s)", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 with open(
     os.path.join(os.path.dirname(os.path.abspath(__file__)), "words.json"), encoding="utf-8"
@@ -62,7 +69,9 @@ _CJK = re.compile(r"[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 def find_difference(evidence: str, text: str) -> str:
     """Return why a rewritten text may not stand for its evidence, "" when it may.
 
-    Both must be sanitised already.
+    The evidence must be sanitised already. A rewritten text is to be compared as
+    it was answered and as it would be stored: the sanitiser takes out just what
+    may have been added.
     """
     reason = find_fault(text) or _differing_facts(evidence, text)
     if reason:
@@ -71,9 +80,7 @@ def find_difference(evidence: str, text: str) -> str:
         return "is much longer"
     if _is_cjk(evidence) != _is_cjk(text) or detect_language(evidence) != detect_language(text):
         return "changes the language"
-    if _share_of_words(text, evidence) < _OWN_WORDS:
-        return "says something else"
-    return ""
+    return _unsupported(text, evidence, _OWN_WORDS)
 
 
 def find_invention(evidence: str, text: str) -> str:
@@ -88,7 +95,7 @@ def find_invention(evidence: str, text: str) -> str:
         added = [fact for fact in facts(text) if fact not in set(facts(evidence))]
         if added and not all(_stands_in(fact, evidence) for fact in added):
             return f"adds the {name} {added[0][:40]!r}"
-    return "" if _share_of_words(text, evidence) >= _OWN_WORDS else "says something else"
+    return _unsupported(text, evidence, _OWN_WORDS)
 
 
 def find_loss(sources: Sequence[str], text: str) -> str:
@@ -101,7 +108,7 @@ def find_loss(sources: Sequence[str], text: str) -> str:
         or _differing_stance(sources, text)
         or _differing_names(sources, text)
         or ("is longer than both" if len(text) > sum(map(len, sources)) else "")
-        or ("" if _share_of_words(text, " ".join(sources)) >= _OWN_WORDS_OF_BOTH else "says something else")
+        or _unsupported(text, "\n".join(sources), _OWN_WORDS_OF_BOTH)
     )
 
 
@@ -216,6 +223,18 @@ def _is_cjk(text: str) -> bool:
 
 def _stem(word: str) -> str:
     return word[:_STEM]
+
+
+def _unsupported(text: str, evidence: str, least: float) -> str:
+    """Return why a text is not borne out by its evidence as a whole or in one of its sentences, "" when it is."""
+    if _share_of_words(text, evidence) < least:
+        return "says something else"
+    theirs = _units(evidence)
+    for sentence in _SENTENCE_END.split(_plain(text)):
+        mine = _units(sentence)
+        if len(mine) >= _SENTENCE_UNITS and len(mine & theirs) < _SENTENCE_WORDS * len(mine):
+            return f"adds {' '.join(sentence.split())[:60]!r}"
+    return ""
 
 
 def _share_of_words(text: str, evidence: str) -> float:
