@@ -43,8 +43,8 @@ def resolve(project: Project, first: str, second: str, keep: str) -> Resolved:
     if keep == MERGE:
         # Without the lock: a merge may wait for an LLM, and takes the lock itself.
         a, b = _two(store.find(first), store.find(second))
-        unmark(project, a.bullet.id, [b.bullet.id])
-        merged = merge_into(project, store.read(a.path), store.read(b.path).bullet, b.path)
+        # The merge itself drops the marks between the two: unmarked before, `unmerge` could not bring them back.
+        merged = merge_into(project, a, b.bullet, b.path)
         other = b if merged.bullet.id == a.bullet.id else a
         return Resolved("merged", (merged,), other.bullet.id)
     with store.lock():

@@ -292,3 +292,17 @@ def test_bullet_that_supersedes_itself_is_found_and_named(store: Program) -> Non
         ("a000000001", False, [])
     ]
     assert "the bullet supersedes itself" in store.run("lint").stdout.decode()
+
+
+def test_unmerge_of_a_resolved_conflict_brings_the_marks_back(store: Program) -> None:
+    """Both files have the bytes from before, `conflicts_with` included."""
+    put(store, "a.md", bullet("a000000001", FEW))
+    store.commit("Few")
+    added = store.json("add", MANY)
+    assert (added["action"], added["conflicts"]) == ("flagged", ["a000000001"])
+    store.commit("Many, in conflict")
+    done = store.json("resolve", "a000000001", added["id"], "--keep", "merge")
+    shown = store.json("show", done["kept"][0])["bullet"]
+    assert shown.get("conflicts_with", []) == []
+    assert store.json("unmerge", done["kept"][0])["exact"]
+    assert store.git("status", "--porcelain") == ""
