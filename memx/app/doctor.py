@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memx.app.places import is_writable, user_dir
-from memx.errors import MemxError
+from memx.errors import MemxError, ModelUnavailableError
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -73,13 +73,23 @@ def _index(project: Project) -> Check:
 
 
 def _model(project: Project) -> Check:
-    from memx.index.dense.model import load_model_info, verify_model
+    from memx.index.dense.model import BUNDLED, check_own_model, load_model_info, verify_model
 
-    cache = user_dir("cache", project.environ)
-    model = load_model_info(project.config.embedding, trusted=True, cache_dir=cache)
-    damaged = verify_model(model)
+    config = project.config.embedding
+    is_bundled = config.model == BUNDLED
+    remedy = (
+        "pip install --force-reinstall git-memx"
+        if is_bundled
+        else "put the model's files there again (memx trust --download fetches one of the hub), "
+        "or memx config set embedding.model bundled"
+    )
+    try:
+        model = load_model_info(config, trusted=True, cache_dir=user_dir("cache", project.environ))
+        damaged = verify_model(model) if is_bundled else check_own_model(model)
+    except ModelUnavailableError as error:
+        return Check("model", is_ok=False, detail=str(error), hint=remedy)
     detail = "; ".join(damaged) or f"{model.id}, {model.dimension} dimensions, {model.dir}"
-    return Check("model", not damaged, detail, "reinstall git-memx" if damaged else "")
+    return Check("model", not damaged, detail, remedy if damaged else "")
 
 
 def _hooks(project: Project) -> Check:
@@ -88,9 +98,30 @@ def _hooks(project: Project) -> Check:
     if project.repository is None:
         return Check("hooks", True, "no repository")  # noqa: FBT003 (a field)
     report = status(project.repository)
-    running = [state.name for state in report.hooks if state.runs_memx]
-    detail = f"{', '.join(running) or 'none'} in {report.hooks_dir}"
-    return Check("hooks", bool(running), detail, "" if running else "memx hooks install")
+    running = [state for state in report.hooks if state.runs_memx]
+    detail = f"{', '.join(state.name for state in running) or 'none'} in {report.hooks_dir}"
+    broken = dict.fromkeys(state.note for state in running if state.lacks_interpreter)
+    if broken:
+        detail = f"{detail}; {'; '.join(broken)}"
+    is_ok = bool(running) and not broken
+    return Check("hooks", is_ok, detail, "" if is_ok else "memx hooks install")
+
+
+def _merge_driver(project: Project) -> Check:
+    """Look at what git would run for a bullet that two branches changed."""
+    from memx.repo.config_writer import read_option
+    from memx.repo.merge_driver import DRIVER_NAME, missing_files
+
+    name = "merge driver"
+    repository = project.repository
+    if repository is None or not os.path.isfile(os.path.join(project.store_root, ".gitattributes")):
+        return Check(name, True, "no store that asks for it")  # noqa: FBT003 (a field)
+    command = read_option(repository, f"merge.{DRIVER_NAME}.driver")
+    if not command:
+        return Check(name, False, f"merge.{DRIVER_NAME}.driver is not set", "memx init")  # noqa: FBT003 (a field)
+    missing = missing_files(command)
+    detail = f"it names {', '.join(missing)}, which is not there" if missing else "registered"
+    return Check(name, not missing, detail, "memx init" if missing else "")
 
 
 def _places(project: Project) -> Check:
@@ -108,4 +139,5 @@ _CHECKS: dict[str, Callable[[Project], Check]] = {
     "index": _index,
     "model": _model,
     "hooks": _hooks,
+    "merge driver": _merge_driver,
 }

@@ -33,6 +33,7 @@ HOOKS = (
 """`git am` runs no post-commit, hence the last."""
 LEGACY_SUFFIX = ".memx-legacy"
 MARKER = b"# memx hook:"
+_GONE = "is gone; run memx hooks install"
 # Where other managers put a hook that they found: pre-commit runs it afterwards, lefthook does not.
 _DISPLACED = {".legacy": True, ".old": False}
 _RUNNERS = (
@@ -65,6 +66,11 @@ class HookState:
     def runs_memx(self) -> bool:
         """Tell whether git would start memx."""
         return self.state in ("memx", "chained", "displaced", "called")
+
+    @property
+    def lacks_interpreter(self) -> bool:
+        """Tell whether the interpreter that our hook names is gone."""
+        return _GONE in self.note
 
 
 @record
@@ -244,7 +250,7 @@ def _interpreter_note(path: str) -> str:
         if line.startswith(b"python='"):
             python = os.fsdecode(line[len(b"python='") : -1].replace(b"'\\''", b"'"))
             if not os.access(python, os.X_OK):
-                return f"its interpreter {python} is gone; run memx hooks install"
+                return f"its interpreter {python} {_GONE}"
     return ""
 
 

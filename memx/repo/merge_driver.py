@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 
 DRIVER_NAME = "memx"
+_QUOTED = re.compile(r"'((?:[^']|'\\'')*)'")
 
 
 def driver_options(python: str) -> dict[str, str]:
@@ -27,6 +29,15 @@ def driver_command(python: str, script: str) -> str:
     text = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
     # A conflict of ours has markers; a 1 without them is an interpreter that did not start.
     return f"test -f {_quote(script)} && {run} && exit 0; grep -q '^{'<' * 7}' %A && exit 1; {text}"
+
+
+def missing_files(command: str) -> list[str]:
+    """Return the interpreter and the script that a `merge.memx.driver` names and that are not there.
+
+    A line that somebody wrote otherwise names none.
+    """
+    quoted = (text.replace("'\\''", "'").replace("%%", "%") for text in _QUOTED.findall(command))
+    return [path for path in dict.fromkeys(quoted) if os.path.isabs(path) and not os.path.isfile(path)]
 
 
 def _quote(path: str) -> str:

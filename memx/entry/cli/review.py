@@ -119,8 +119,8 @@ def _settle(invocation: Invocation, taken: list[Candidate], refused: list[Candid
         results.append({"id": candidate.id, "action": "rejected", "path": ""})
     lines = (f"{result['action']} {result['id']} {result['path']}".rstrip() for result in results)
     invocation.emit({"results": results}, lines)
-    for error in failures:
-        report_error(error)
+    for failure in failures:
+        report_error(failure)
     return EXIT_EXPECTED if failures else EXIT_OK
 
 

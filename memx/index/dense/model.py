@@ -122,6 +122,31 @@ def verify_model(info: ModelInfo) -> list[str]:
     return problems
 
 
+def check_own_model(info: ModelInfo) -> list[str]:
+    """Return what keeps a model of the user's own from being used: its files are read as every user reads them.
+
+    They were measured as they are, so their hashes say nothing. A manifest beside
+    them, from a copy of the bundled model, is held against them.
+    """
+    from memx.index.dense.bulk import open_model
+    from memx.index.dense.calibration import load_table
+
+    problems = []
+    for check in (_check_manifest, load_table, open_model):
+        try:
+            check(info.dir)
+        except ModelUnavailableError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _check_manifest(folder: str) -> None:
+    if os.path.lexists(os.path.join(folder, MANIFEST_FILE)):
+        damaged = verify_model(_parse_manifest(_read_manifest(folder), folder))
+        if damaged:
+            raise ModelUnavailableError(damaged[0])
+
+
 def measure_files(
     folder: str, *, optional: Iterable[str] = _OPTIONAL, times: bool = False
 ) -> list[ModelFile]:
