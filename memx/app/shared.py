@@ -155,7 +155,8 @@ def remove_store(project: Project, name: str, *, force: bool = False) -> str:
     folder = os.path.join(shared_stores_folder(project.environ), check_name(name))
     if not os.path.isdir(folder) or os.path.islink(folder):
         raise StoreError(f"there is no shared store {name!r}", hint="memx store list")
-    if not force and has_own_work(folder, project.environ):
+    pushes = not OtherStore(project, name, folder).is_read_only
+    if not force and has_own_work(folder, project.environ, pushes=pushes):
         raise StoreError(
             f"the store {name} holds changes that are nowhere else", hint="commit and push, or --force"
         )

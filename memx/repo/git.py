@@ -56,6 +56,7 @@ _GLOBAL_OPTIONS = (
     "-c",
     "log.follow=false",
 )
+_OPTIONS_WITH_VALUE = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env"})
 _DIFF_COMMANDS = frozenset({"diff", "diff-tree", "diff-index", "diff-files", "log", "show"})
 
 # Python ignores SIGPIPE and SIGXFSZ; a child that inherits this writes into closed pipes for ever.
@@ -131,9 +132,20 @@ def git_error(args: Sequence[str | bytes], status: int | None, stderr: bytes) ->
     said = (fatal or lines or [f"exit code {status}"])[0]
     for prefix in ("fatal: ", "error: "):
         said = said.removeprefix(prefix)
-    error = GitError(f"git {os.fsdecode(args[0])}: {said}", hint=_hint(lines))
+    error = GitError(f"git {subcommand(args)}: {said}", hint=_hint(lines))
     error.status = status
     return error
+
+
+def subcommand(args: Sequence[str | bytes]) -> str:
+    """Return the first of git's arguments that is neither an option nor the value of one."""
+    words = iter(map(os.fsdecode, args))
+    for word in words:
+        if word in _OPTIONS_WITH_VALUE:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return os.fsdecode(args[0]) if args else "git"
 
 
 def _hint(lines: Sequence[str]) -> str | None:
@@ -155,9 +167,7 @@ def _missing(error: OSError) -> GitError:
 
 
 def _timed_out(argv: Sequence[str | bytes], timeout_s: float) -> GitError:
-    words = [os.fsdecode(word) for word in argv if word not in _GLOBAL_OPTIONS]
-    name = next((word for word in words[3:] if not word.startswith("-")), "git")
-    return GitError(f"git {name}: no answer within {timeout_s:g} s")
+    return GitError(f"git {subcommand(argv[1:])}: no answer within {timeout_s:g} s")
 
 
 def _stream_spawned(

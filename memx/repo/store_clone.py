@@ -114,20 +114,23 @@ def describe_clone(folder: str, environ: Mapping[str, str]) -> CloneState:
 
 
 def update_clone(folder: str, environ: Mapping[str, str], *, pushes: bool) -> CloneState:
-    """Fetch and take over what the other side has; a read-only clone is only ever moved forward.
+    """Fetch and take over what the other side has; a read-only clone becomes what that is.
 
     With `pushes`, own commits are put on top and pushed. Raises GitError when
-    the two sides have gone apart.
+    the two sides have gone apart; a read-only clone without own work follows
+    an origin whose history was rewritten.
     """
     values = environ_for_clones(environ)
     before = describe_clone(folder, environ)
     if not before.url:
         raise GitError("this store has no remote to sync with", path=folder, hint="git remote add origin URL")
     check_address(before.url, folder)
+    follows = not pushes and not has_own_work(folder, environ, pushes=False)
     run_git([*_SAFE, "fetch", "--quiet", "--no-tags", "origin"], cwd=folder, timeout_s=TIMEOUT_S, env=values)
     upstream = ["rev-parse", "--verify", "--quiet", "@{upstream}"]
     if run_git(upstream, cwd=folder, env=values, check=False).strip():
         how = ["rebase", "--quiet"] if pushes else ["merge", "--quiet", "--ff-only"]
+        how = ["reset", "--quiet", "--hard"] if follows else how
         run_git([*_SAFE, *how, "@{upstream}"], cwd=folder, timeout_s=TIMEOUT_S, env=values)
     if pushes and before.commit:
         push = ["push", "--quiet", "--no-verify", "--set-upstream", "origin", "HEAD"]
@@ -135,10 +138,16 @@ def update_clone(folder: str, environ: Mapping[str, str], *, pushes: bool) -> Cl
     return CloneState(before.url, describe_clone(folder, environ).commit, before.commit)
 
 
-def has_own_work(folder: str, environ: Mapping[str, str]) -> bool:
-    """Say whether a clone holds changes or commits that are nowhere else."""
+def has_own_work(folder: str, environ: Mapping[str, str], *, pushes: bool = True) -> bool:
+    """Say whether a clone holds changes or commits that are nowhere else.
+
+    Of a clone that never pushes, what the origin's branch was before its last
+    fetch is not its own, though a rewritten origin has it no more.
+    """
     values = environ_for_clones(environ)
     if run_git(["status", "--porcelain", "-z"], cwd=folder, env=values, check=False).strip(b"\0 \n"):
         return True
-    ahead = ["rev-list", "--max-count=1", "HEAD", "--not", "--remotes"]
+    earlier = ["rev-parse", "--verify", "--quiet", "@{upstream}@{1}"]
+    known = b"" if pushes else run_git(earlier, cwd=folder, env=values, check=False).strip()
+    ahead = ["rev-list", "--max-count=1", "HEAD", "--not", "--remotes", *([known] if known else [])]
     return bool(run_git(ahead, cwd=folder, env=values, check=False).strip())

@@ -10,7 +10,7 @@ import pytest
 
 from memx.errors import GitError
 from memx.repo import git
-from memx.repo.git import foreign_environ, run_git, stream_git
+from memx.repo.git import foreign_environ, git_error, run_git, stream_git
 from tests.support.git_repo import create_repository
 from tests.support.processes import children
 
@@ -157,3 +157,17 @@ def restored_child_signals() -> object:
     previous = signal.getsignal(signal.SIGCHLD)
     yield
     signal.signal(signal.SIGCHLD, previous)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["-c", "a.b=c", "--no-pager", "merge", "-x"], "merge"),
+        (["--literal-pathspecs", "-C", "x", b"log"], "log"),
+        (["status"], "status"),
+        (["--version"], "--version"),
+    ],
+)
+def test_error_names_the_subcommand(arguments: list[str | bytes], name: str) -> None:
+    """An error begins with what git was to do, not with an option before it."""
+    assert str(git_error(arguments, 1, b"fatal: no")) == f"git {name}: no"

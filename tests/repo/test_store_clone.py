@@ -95,14 +95,36 @@ def test_update_moves_forward(team: GitRepo, tmp_path: Path) -> None:
     assert (folder / ".memx/bullets/general/b.md").read_text() == "Another\n"
 
 
-def test_update_of_a_rewritten_origin_fails_and_keeps_the_clone(team: GitRepo, tmp_path: Path) -> None:
-    """A history that was rewritten is not followed blindly: the clone stays as it is."""
-    folder = tmp_path / "clone"
-    before = clone_store(str(team.path), str(folder), os.environ, content=".memx").commit
+def test_read_only_clone_follows_a_rewritten_origin(team: GitRepo, tmp_path: Path) -> None:
+    """Nobody writes into a read-only clone: it becomes what its origin is, and holds no work of its own."""
+    folder = str(tmp_path / "clone")
+    clone_store(str(team.path), folder, os.environ, content=".memx")
+    for message in ("Rewritten", "Once more"):
+        team.git("commit", "--quiet", "--amend", "-m", message)
+        state = update_clone(folder, os.environ, pushes=False)
+        assert state.commit == team.git("rev-parse", "HEAD")
+    assert not has_own_work(folder, os.environ, pushes=False)
+
+
+def test_clone_that_only_fetched_a_rewritten_origin_has_no_own_work(team: GitRepo, tmp_path: Path) -> None:
+    """What the origin's branch was before is nobody's work here, and the next update follows."""
+    folder = str(tmp_path / "clone")
+    clone_store(str(team.path), folder, os.environ, content=".memx")
     team.git("commit", "--quiet", "--amend", "-m", "Rewritten")
-    with pytest.raises(GitError):
+    GitRepo(tmp_path / "clone").git("fetch", "--quiet")
+    assert not has_own_work(folder, os.environ, pushes=False)
+    assert update_clone(folder, os.environ, pushes=False).commit == team.git("rev-parse", "HEAD")
+
+
+def test_own_commit_is_kept_from_a_rewritten_origin(team: GitRepo, tmp_path: Path) -> None:
+    """Where a person has committed into a read-only clone, it stays as it is and git's own words say why."""
+    folder = tmp_path / "clone"
+    clone_store(str(team.path), str(folder), os.environ, content=".memx")
+    mine = GitRepo(folder).commit("Mine", {".memx/bullets/general/c.md": "Mine\n"})
+    team.git("commit", "--quiet", "--amend", "-m", "Rewritten")
+    with pytest.raises(GitError, match=r"^git merge: "):
         update_clone(str(folder), os.environ, pushes=False)
-    assert before == GitRepo(folder).git("rev-parse", "HEAD")
+    assert mine == GitRepo(folder).git("rev-parse", "HEAD")
 
 
 def test_own_commits_are_own_work(team: GitRepo, tmp_path: Path) -> None:
