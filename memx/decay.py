@@ -6,7 +6,7 @@
 
 recall_count >= permanent_recalls gives 1.0 (permanent) unless the bullet is
 disputed, age_days <= protection_days gives 1.0 (protected), and a weight below
-archive_below makes an archive candidate. Times are seconds since the epoch in UTC, ages are
+archive_below makes an archive candidate, unless it is disputed: then it waits for the review. Times are seconds since the epoch in UTC, ages are
 fractional days, all limits are inclusive.
 """
 
@@ -91,7 +91,8 @@ def weight(
 ) -> DecayResult:
     """Return age, base weight, final weight in [0, 1] and state of one bullet.
 
-    However often a bullet was recalled, while somebody calls it wrong it is not permanent.
+    However often a bullet was recalled, while somebody calls it wrong it is not permanent, and however faded
+    it is no archive candidate: it waits for the review.
     """
     age = age_days(now, created, updated, accepted)
     recalls = max(0, recall_count)
@@ -103,7 +104,8 @@ def weight(
     if age <= config.protection_days:
         return DecayResult(age, base, 1.0, PROTECTED)
     final = min(1.0, max(0.0, base * _boost(recalls, config)))
-    return DecayResult(age, base, final, ARCHIVE_CANDIDATE if final < config.archive_below else FADING)
+    is_candidate = final < config.archive_below and not is_disputed
+    return DecayResult(age, base, final, ARCHIVE_CANDIDATE if is_candidate else FADING)
 
 
 def archive_day(
@@ -120,15 +122,15 @@ def archive_day(
 ) -> float | None:
     """Return the time from which the bullet weighs `archive_below`: any later and it is a candidate.
 
-    None: never (pinned, permanent, no time known, or a limit of 0). Solving
+    None: never (pinned, permanent, disputed, no time known, or a limit of 0). Solving
     base * boost = limit for the age gives half_life * log2(boost / limit), but
     not before the protection ends.
     """
     known = [time for time in (created, updated, accepted) if time is not None]
     recalls = max(0, recall_count)
     boost = _boost(recalls, config)
-    is_permanent = recalls >= config.permanent_recalls and not is_disputed
-    if pinned or is_permanent or not known or config.archive_below <= 0:
+    is_permanent = recalls >= config.permanent_recalls
+    if pinned or is_permanent or is_disputed or not known or config.archive_below <= 0:
         return None
     fading_days = half_life(type, half_life_days, config) * log2(boost / config.archive_below)
     return max(known) + max(0.0, config.protection_days, fading_days) * SECONDS_PER_DAY
@@ -164,7 +166,7 @@ def weigh_all(
             yield age, base, 1.0, PERMANENT, None
             continue
         until = None
-        if latest is not None and limit > 0:
+        if latest is not None and limit > 0 and disputed is None:
             wait = ahead.get((life, count))
             if wait is None:
                 fading_days = life * log2(_boost(count, config) / limit)
@@ -174,7 +176,7 @@ def weigh_all(
             yield age, base, 1.0, PROTECTED, until
             continue
         final = min(1.0, base * (1.0 + factor * count)) if count else base
-        yield age, base, final, ARCHIVE_CANDIDATE if final < limit else FADING, until
+        yield age, base, final, ARCHIVE_CANDIDATE if final < limit and disputed is None else FADING, until
 
 
 def _latest(created: float | None, updated: float | None, accepted: float | None) -> float | None:

@@ -7,7 +7,7 @@ import os
 from contextlib import contextmanager
 from operator import itemgetter
 
-from memx.decay import ARCHIVE_CANDIDATE, DecayResult, weigh_all, weight
+from memx.decay import ARCHIVE_CANDIDATE, SECONDS_PER_DAY, DecayResult, weigh_all, weight
 from memx.errors import GitError, StoreError, UsageError
 from memx.record import record
 from memx.store.heads import Head
@@ -116,16 +116,29 @@ def archive(project: Project, references: Sequence[str], *, stage: bool = False)
 
 
 def restore(project: Project, reference: str, *, stage: bool = False) -> StoredBullet:
-    """Bring a bullet back from the archive; with `stage` git's index learns of it."""
+    """Bring a bullet back from the archive; with `stage` git's index learns of it.
+
+    Where it would be an archive candidate again at once, its file says that it was accepted today.
+    """
     repository = _repository_to_stage_in(project) if stage else None
     found = project.store.find(reference)
     if not found.archived:
         raise StoreError(f"{found.bullet.id} is not archived", path=found.path)
     restored = project.store.restore(found.path)
+    if _weigh(project, restored.bullet).state == ARCHIVE_CANDIDATE:
+        # The beginning of the UTC day, as an accepted candidate says.
+        restored = project.store.edit(
+            restored.path, {"accepted": project.now - project.now % SECONDS_PER_DAY}
+        )
     _keep_archive_folder(project, found.path)
     if repository is not None:
         _stage(project, repository, (found.path, restored.path))
     return restored
+
+
+def _weigh(project: Project, bullet: Bullet) -> DecayResult:
+    counts = project.journal.effective({bullet.id: bullet.recall_count})
+    return weigh_bullet(bullet, counts[bullet.id], project.now, project.config.decay)
 
 
 def _keep_archive_folder(project: Project, path: str) -> None:

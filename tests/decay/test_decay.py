@@ -194,8 +194,10 @@ def test_disputed_bullet_is_not_permanent() -> None:
 
     assert weigh_disputed(pinned=False).weight == pytest.approx(0.3125)
     assert weigh_disputed(pinned=False).state == "fading"
+    faded = weight(NOW, NOW - 999 * 86400, None, None, 0, "trick", None, False, CONFIG, is_disputed=True)
+    assert (faded.state, faded.weight < CONFIG.archive_below) == ("fading", True)
     assert weigh_disputed(pinned=True).state == "pinned"
-    assert archive_day(NOW, None, None, 15, "trick", None, False, CONFIG, is_disputed=True) is not None
+    assert archive_day(NOW, None, None, 15, "trick", None, False, CONFIG, is_disputed=True) is None
 
 
 @given(

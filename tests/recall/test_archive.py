@@ -43,6 +43,26 @@ def test_archive_asks_and_says_what_goes(clone: Clone) -> None:
     assert clone.git("status", "--porcelain") == ""
 
 
+def test_restored_bullet_is_no_candidate_at_once(clone: Clone) -> None:
+    """Who brings a faded bullet back accepts it: one line of its file says so, and it does not go again."""
+    name = clone.add(now=OLD)
+    before = clone.file(name).read_text().splitlines()
+    clone.ok("archive", "--yes", "--now", LATER)
+    clone.ok("restore", name, "--now", LATER)
+    after = clone.file(name).read_text().splitlines()
+    assert [line for line in after if line not in before] == [f"accepted: {LATER}T00:00:00Z"]
+    assert clone.json("archive", "--dry-run", "--now", LATER)["planned"] == []
+
+
+def test_disputed_bullet_waits_for_the_review(clone: Clone) -> None:
+    """However faded, what somebody calls wrong is no candidate before somebody has looked."""
+    name = clone.add(now=OLD)
+    clone.ok("wrong", name)
+    assert clone.json("archive", "--dry-run", "--now", LATER)["planned"] == []
+    clone.ok("review", "--keep", name)
+    assert len(clone.json("archive", "--dry-run", "--now", LATER)["planned"]) == 1
+
+
 @pytest.mark.parametrize("stage", [False, True])
 def test_archive_and_restore_are_a_move_and_back(clone: Clone, *, stage: bool) -> None:
     """Bytes stay, git's index is touched only on request, the archive stays searchable."""
@@ -56,7 +76,7 @@ def test_archive_and_restore_are_a_move_and_back(clone: Clone, *, stage: bool) -
     assert clone.json("search", "redis pool", "--no-recall")["hits"] == []
     hit = clone.json("search", "redis pool", "--no-recall", "--archived")["hits"][0]
     assert (hit["id"], hit["archived"]) == (name, True)
-    clone.ok("restore", name, *option)
+    clone.ok("restore", name, "--now", OLD, *option)
     assert clone.git("status", "--porcelain") == ""
 
 

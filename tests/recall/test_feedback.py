@@ -26,8 +26,8 @@ def test_wrong_stops_permanence_until_a_review(clone: Clone) -> None:
     assert clone.weighed(name, LATER)["state"] == "permanent"
     clone.ok("wrong", name, "--because", "the pool is 100 now\nsince May", "--now", LATER)
     row = clone.weighed(name, LATER)
-    assert (row["state"], row["disputed"]) == ("archive-candidate", True)
-    assert row["archive_at"] < LATER
+    assert (row["state"], row["disputed"]) == ("fading", True)
+    assert row["archive_at"] is None
     text = clone.file(name).read_text(encoding="utf-8")
     assert f"disputed: {LATER}T00:00:00Z\ndisputed_because: the pool is 100 now since May\n" in text
     waiting = clone.json("inbox")

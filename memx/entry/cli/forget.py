@@ -248,7 +248,7 @@ COMMANDS = (
     ),
     Command(
         "restore",
-        "Bring a bullet back from the archive.",
+        "Bring a bullet back from the archive; one that faded counts as accepted today.",
         run_restore,
         (argument("bullet", "An id, a unique prefix of one, or a path."), _STAGE),
     ),
