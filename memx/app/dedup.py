@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 
-from memx.app.curate import reason_apart
+from memx.app.curate import compare_texts, reason_apart
 from memx.app.merging import finish_merges, interrupted_merges, merge_into
 from memx.app.survey import Survey, silent
-from memx.errors import MemxError
+from memx.errors import MemxError, StoreError
 from memx.record import record, replace
 from memx.supersession import Supersession
 
@@ -68,6 +68,8 @@ class Plan:
     degraded: str = ""
     unfinished: tuple[str, ...] = ()
     """Files whose merge a crash stopped before they were removed."""
+    misnamed: tuple[StoredBullet, ...] = ()
+    """Files that hold another lesson than the one whose id they bear; they get an id of their own."""
 
 
 @record
@@ -77,13 +79,14 @@ class Applied:
     survivors: tuple[StoredBullet, ...]
     finished: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    renamed: tuple[StoredBullet, ...] = ()
 
 
 def plan(project: Project, report: Report = silent) -> Plan:
     """Find the bullets of the store that are one lesson; nothing is written."""
     bullets, problems = project.store.scan()
     unfinished = {stored.path for stored in interrupted_merges(project, bullets)}
-    twins, live = _twins([stored for stored in bullets if stored.path not in unfinished])
+    twins, misnamed, live = _twins(project, [stored for stored in bullets if stored.path not in unfinished])
     absorbed, ghosts = _absorbed(project, live)
     nodes = {name: stored.bullet for name, stored in live.items()} | ghosts
     survey = Survey(project, nodes, report)
@@ -113,23 +116,39 @@ def plan(project: Project, report: Report = silent) -> Plan:
         tuple(problems),
         survey.degraded,
         tuple(sorted(unfinished)),
+        misnamed,
     )
 
 
-def _twins(bullets: Sequence[StoredBullet]) -> tuple[list[Group], dict[str, StoredBullet]]:
-    """Return the groups of files that share an id, and one live bullet an id."""
+def _twins(
+    project: Project, bullets: Sequence[StoredBullet]
+) -> tuple[list[Group], tuple[StoredBullet, ...], dict[str, StoredBullet]]:
+    """Return the groups of files of one lesson that share an id, the files of another one, and one bullet an id."""
     by_id: dict[str, list[StoredBullet]] = {}
     for stored in bullets:
         by_id.setdefault(stored.bullet.id, []).append(stored)
-    groups, live = [], {}
+    groups, misnamed, live = [], [], {}
     for name in sorted(by_id):
         first, *others = sorted(by_id[name], key=_rank)
         live[name] = first
-        if others:
+        same = [other for other in others if _is_one_lesson(project, first.bullet, other.bullet)]
+        misnamed += [other for other in others if other not in same]
+        if same:
             reason = f"two files hold the id {name}"
-            groups.append(Group(first, tuple(Absorption(other, 1.0, reason) for other in others)))
+            groups.append(Group(first, tuple(Absorption(other, 1.0, reason) for other in same)))
     superseded = Supersession({name: s.bullet.supersedes for name, s in live.items()}).superseded
-    return groups, {name: stored for name, stored in live.items() if name not in superseded}
+    return groups, tuple(misnamed), {name: stored for name, stored in live.items() if name not in superseded}
+
+
+def _is_one_lesson(project: Project, a: Bullet, b: Bullet) -> bool:
+    """Tell whether two files of one id may be merged: an id that was copied by hand proves nothing."""
+    from memx.curator.judge import is_edit
+
+    if a.text == b.text:
+        return a.scope == b.scope
+    if reason_apart(a, b, {}):
+        return False
+    return is_edit(a.text, b.text) or compare_texts(project, [(a.text, b.text)])[0].action == "merge"
 
 
 def _rank(stored: StoredBullet) -> tuple[int, float, str, str]:
@@ -229,6 +248,12 @@ def apply(project: Project, planned: Plan, report: Report = silent) -> Applied:
     finished = finish_merges(project, project.store.scan()[0])
     survivors: dict[str, StoredBullet] = {}
     skipped: list[str] = []
+    renamed: list[StoredBullet] = []
+    for stored in planned.misnamed:
+        try:
+            renamed.append(_give_own_id(project, stored))
+        except MemxError as error:
+            skipped.append(f"{stored.path}: {error}")
     for done, group in enumerate(planned.groups, 1):
         survivor = group.survivor
         for absorption in group.absorbed:
@@ -243,7 +268,30 @@ def apply(project: Project, planned: Plan, report: Report = silent) -> Applied:
         if survivor is not group.survivor:
             survivors[survivor.path] = survivor
         report("merged", done, len(planned.groups))
-    return Applied(tuple(survivors.values()), tuple(finished), tuple(skipped))
+    return Applied(tuple(survivors.values()), tuple(finished), tuple(skipped), tuple(renamed))
+
+
+def _give_own_id(project: Project, stored: StoredBullet) -> StoredBullet:
+    """Write a lesson that bears another one's id under the id of its own text; only that line changes."""
+    from memx.store.codec import edit_bullet
+    from memx.store.naming import bullet_id, bullet_path
+
+    store = project.store
+    with store.lock():
+        if not _is_unchanged(project, stored):
+            raise StoreError("it was changed meanwhile", path=stored.path)
+        named = replace(stored.bullet, id=bullet_id(stored.bullet.text))
+        if named.id == stored.bullet.id:
+            named = replace(named, id=bullet_id(stored.bullet.text, stored.bullet.scope or stored.path))
+        taken = [*store.find_by_name(named.id, archived=False), *store.find_by_name(named.id, archived=True)]
+        if taken:
+            raise StoreError(f"its own id, {named.id}, is that of {taken[0].path}", path=stored.path)
+        data = edit_bullet(store.read_bytes(stored.path), {"id": named.id}, path=stored.path)
+        home = bullet_path(named)
+        written = store.put_back(data, home)
+        if home != stored.path:
+            store.remove(stored.path)
+        return written
 
 
 def _is_unchanged(project: Project, stored: StoredBullet) -> bool:

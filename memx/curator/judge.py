@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memx.model import Bullet
 
 MERGE, CONFLICT, INDEPENDENT = "merge", "conflict", "independent"
+_EDITED = 0.85  # share of characters that two versions of one text have in common
 ADVICE = "confirm which practice is right and delete the outdated one"
 
 
@@ -78,3 +79,13 @@ def judge_comparison(
         kept = CONFLICT if opposed or doubtful else INDEPENDENT
         return Verdict(score, cosine, kept, opposed, reasons, f"not merged: {reasons[0]}")
     return Verdict(score, cosine, action, False, reasons, f"similarity {score:.2f}: {action}")  # noqa: FBT003 (a field)
+
+
+def is_edit(a: str, b: str) -> bool:
+    """Tell whether two texts that bear one id may be versions of one lesson: almost alike and no fact apart."""
+    from difflib import SequenceMatcher
+
+    if SequenceMatcher(None, a, b, autojunk=False).ratio() < _EDITED:
+        return False
+    comparison = compare(analyse(a), analyse(b))
+    return not evidence(comparison) and not comparison.turned and not comparison.axes

@@ -299,11 +299,15 @@ def _harm(  # noqa: PLR0911 (one rule a line)
         return "numeral"
     if lang in words.CJK and _is_opposed(joined[0], joined[1]):
         return "opposite word"
-    if len(x) == len(y) == 1 and _are_values(x[0], y[0]):
-        return ""  # told by the alignment
-    if len(x) == len(y) == 1 and x[0].form.isascii() and y[0].form.isascii():
-        return "" if _is_synonym(x[0], y[0], lang) else "wording"
+    if len(x) == len(y) == 1:
+        return _word_harm(x[0], y[0], lang)
     return ""
+
+
+def _word_harm(a: _Token, b: _Token, lang: str) -> str:
+    if _are_values(a, b) or not (a.form.isascii() and b.form.isascii()):
+        return ""  # values are told by the alignment
+    return "" if _is_synonym(a, b, lang) else "wording"
 
 
 def _count(tokens: list[_Token], name: str) -> int:

@@ -253,7 +253,7 @@ def problem_of(error: MemxError, path: str) -> Problem:
 def duplicate_problem(identifier: str, path: str, first: str) -> Problem:
     """Return the problem of two files with one id."""
     message = f"the id {identifier} is also that of {first}"
-    return Problem(message, path, hint="memx dedup merges the two", kind="duplicate-id")
+    return Problem(message, path, hint="memx dedup merges the two, or gives another lesson its own id", kind="duplicate-id")
 
 
 def _link_problem(path: str) -> Problem:

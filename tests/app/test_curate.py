@@ -288,6 +288,24 @@ def test_two_files_with_one_id_are_merged_by_dedup(bench: Bench) -> None:
     assert bench.project.store.lint() == []
 
 
+def test_two_lessons_with_one_id_are_not_merged_by_dedup(bench: Bench) -> None:
+    """A file copied by hand with another text is another lesson: it gets an id of its own and both stay."""
+    stored = bench.write(FIRST)
+    source = bench.path / ".memx" / stored.path
+    copy = source.with_name("by-hand.md")
+    copy.write_bytes(source.read_bytes().replace(FIRST.encode(), ENGLISH.encode()))
+    planned = plan(bench.at(NOW))
+    assert (planned.groups, [one.path for one in planned.misnamed]) == (
+        (),
+        [str(copy.relative_to(bench.path / ".memx"))],
+    )
+    done = apply(bench.at(NOW), planned)
+    assert (len(done.renamed), done.skipped) == (1, ())
+    assert sorted(one.bullet.text for one in bench.live()) == sorted((FIRST, ENGLISH))
+    assert len({one.bullet.id for one in bench.live()}) == 2
+    assert bench.project.store.lint() == []
+
+
 def test_other_language_is_shown_and_merged_on_request(bench: Bench) -> None:
     """Near-duplicates across languages are two bullets until somebody says otherwise."""
     bench.write(ENGLISH)

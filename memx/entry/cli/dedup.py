@@ -34,9 +34,9 @@ def run_dedup(invocation: Invocation, *, dry_run: bool, yes: bool, explain: bool
         invocation.notice(f"compared without vectors: {planned.degraded}")
     if planned.conflicts:
         invocation.notice(f"{planned.conflicts} pairs may be in conflict: memx conflicts --all")
-    if applied is None and planned.groups:
+    if applied is None and (planned.groups or planned.misnamed):
         invocation.notice("nothing was changed: memx dedup --yes merges them")
-    elif applied is not None and applied.survivors:
+    elif applied is not None and (applied.survivors or applied.renamed):
         invocation.notice("one change to review: git diff; memx unmerge ID takes a merge back")
     for note in () if applied is None else applied.skipped:
         invocation.notice(f"not merged: {note}")
@@ -72,6 +72,10 @@ def _document(planned: Plan, applied: Applied | None) -> dict[str, object]:
             }
             for shown in planned.shown
         ],
+        "renamed": [
+            {"id": stored.bullet.id, "path": stored.path}
+            for stored in (planned.misnamed if applied is None else applied.renamed)
+        ],
         "conflicts": planned.conflicts,
         "finished": list(planned.unfinished if applied is None else applied.finished),
         "skipped": [] if applied is None else list(applied.skipped),
@@ -88,6 +92,8 @@ def _lines(planned: Plan, applied: Applied | None, *, explain: bool) -> Iterator
         yield f"the same, not merged by itself ({show_controls(shown.reason)}): memx resolve {a.id} {b.id}"
         yield f"  {_text(shown.a)}"
         yield f"  {_text(shown.b)}"
+    for stored in planned.misnamed:
+        yield f"another lesson with the id {stored.bullet.id}, gets its own: {stored.path}  {_text(stored)}"
     taken = sum(len(group.absorbed) for group in planned.groups)
     yield f"{planned.compared} bullets compared, {taken} duplicates in {len(planned.groups)} groups"
 
