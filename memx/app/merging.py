@@ -8,6 +8,8 @@ written first.
 
 from __future__ import annotations
 
+import os
+
 from memx.errors import FrontMatterError, StoreError
 from memx.record import record, replace
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 KEPT_APART = "rejected"
 """The decision, local to the clone, that a pair is not to be merged again."""
+_SHARED = ".shared"
 _STRATEGIES = ("keep_best", "merge_content")
 
 
@@ -159,16 +162,57 @@ def unmerge(project: Project, reference: str, absorbed: str = "") -> Unmerged:
         name = _chosen(project, survivor, absorbed)
         copy = _archived(store, name)
         data = store.read_bytes(copy.path)
-        home = "bullets/" + copy.path.partition("/")[2]
+        home = (
+            "bullets/"
+            + copy.path.partition("/")[2].removesuffix(_SHARED)
+            + (".md" if copy.path.endswith(_SHARED) else "")
+        )
+        back = _back_already(store, name, copy)
         taken = store.read_or_none(home)
-        if taken is not None and store.read_bytes(home) != data:
+        if not back and taken is not None and store.read_bytes(home) != data:
             raise StoreError("another file is there already", path=home)
         # Kept first: a second merge must not be proposed at once for what a person took apart.
         project.inbox.decide(pair_key(survivor.bullet.id, name), KEPT_APART)
-        restored = store.put_back(data, home)
+        restored = back or store.put_back(data, home)
         is_exact, survivor = _restore_survivor(project, survivor, copy.bullet)
-        store.discard(copy.path)
+        if _is_needed(store, name):
+            store.keep_aside(data, _shared_path(copy.path))
+        else:
+            store.discard(_shared_path(copy.path))
+        if copy.path.endswith(".md"):
+            store.discard(copy.path)
     return Unmerged(survivor, restored, is_exact)
+
+
+def _back_already(store: Store, name: str, copy: StoredBullet) -> StoredBullet | None:
+    """Return the live bullet when undoing another merge brought it back before."""
+    live = store.find_by_name(name, archived=False)
+    return live[0] if live and copy.path.endswith(_SHARED) else None
+
+
+def _is_needed(store: Store, name: str) -> bool:
+    """Tell whether another bullet absorbed this one too, as on two branches."""
+    return any(name in stored.bullet.merged_from for stored in store.scan()[0])
+
+
+def _shared_path(path: str) -> str:
+    """Return where a text stays that is live again and that another merge holds as well.
+
+    The name does not end in `.md`: a live file with a copy in the archive would be an interrupted merge.
+    """
+    return path if path.endswith(_SHARED) else path.removesuffix(".md") + _SHARED
+
+
+def _shared(store: Store, name: str) -> list[StoredBullet]:
+    """Return what `_shared_path` keeps of a bullet."""
+    ending = name + _SHARED
+    return [
+        store.parse(store.read_bytes(path), path)
+        for folder, _, files in os.walk(os.path.join(store.root, "archive"))
+        for file in sorted(files)
+        if file.endswith(ending)
+        for path in [os.path.relpath(os.path.join(folder, file), store.root)]
+    ]
 
 
 def pair_key(a: str, b: str) -> str:
@@ -199,6 +243,7 @@ def _archived(store: Store, name: str) -> StoredBullet:
     found = store.find_by_name(name, archived=True)
     if not found:
         found = [stored for stored in store.scan(archived=True)[0] if stored.bullet.id == name]
+    found = found or _shared(store, name)
     if not found:
         raise StoreError(
             f"the text of {name} is not in the archive any more", hint=f"git log --all -- '*{name}*'"

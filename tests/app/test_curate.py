@@ -176,6 +176,22 @@ def test_two_merges_are_undone_last_first(bench: Bench) -> None:
     assert bench.files() == before
 
 
+def test_bullet_absorbed_by_two_is_restored_from_either(bench: Bench) -> None:
+    """Two branches absorbed the same bullet: undoing one merge leaves the other one to be undone, exactly."""
+    a, b = bench.write(FIRST, score=70), bench.write("Migrations run first, then the workers.", score=70)
+    c = bench.write(AGAIN, score=50)
+    before = bench.files()
+    merge_into(bench.project, a, c.bullet, c.path)
+    bench.project.store.put_back(before[c.path], c.path)
+    merge_into(bench.project, b, c.bullet, c.path)
+    unmerge(bench.at(NOW), a.bullet.id, c.bullet.id)
+    assert bench.files()[c.path] == before[c.path]
+    assert plan(bench.at(NOW)).unfinished == ()
+    done = unmerge(bench.at(NOW), b.bullet.id, c.bullet.id)
+    assert done.is_exact
+    assert bench.files() == before
+
+
 def _killed_at(step: int, work: Callable[[], None]) -> bool:
     """Run `work` in a child that dies at its step-th change of the file system; say whether it was done before."""
     child = os.fork()
