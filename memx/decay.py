@@ -6,7 +6,8 @@
 
 recall_count >= permanent_recalls gives 1.0 (permanent) unless the bullet is
 disputed, age_days <= protection_days gives 1.0 (protected), and a weight below
-archive_below makes an archive candidate, unless it is disputed: then it waits for the review. Times are seconds since the epoch in UTC, ages are
+archive_below makes an archive candidate, unless the bullet is disputed: then it
+waits for the review. Times are seconds since the epoch in UTC, ages are
 fractional days, all limits are inclusive.
 """
 

@@ -57,6 +57,8 @@ class Added:
     """Bullets that say the same in another language or scope: merged only on request."""
     pairs: tuple[Pair, ...] = ()
     """Every bullet that was compared, with the verdict."""
+    hint: str = ""
+    """Why the bullet that holds the lesson is not found, and the command that brings it back."""
 
 
 def add(project: Project, draft: Draft) -> Added:
@@ -180,12 +182,27 @@ def _taken(project: Project, bullet: Bullet, known: StoredBullet) -> Added:
         reason = f"the same lesson was merged into {known.bullet.id}"
     if known.bullet.scope != bullet.scope:
         reason += f", for {known.bullet.scope}"
+    if known.archived:
+        hint = f"it is archived: memx restore {known.bullet.id}"
+        return Added(UNCHANGED, known.bullet.id, known.path, (), reason, hint=hint)
+    hint = _superseded_hint(project, known)
     stored = take_more(project.store, known.path, bullet)
     names = ("tags", "tools", "entities", "anchors")
     more = [name for name in names if getattr(stored.bullet, name) != getattr(known.bullet, name)]
     if not more:
-        return Added(UNCHANGED, stored.bullet.id, stored.path, (), reason)
-    return Added(MERGED, stored.bullet.id, stored.path, (), f"{reason}; added {', '.join(more)}")
+        return Added(UNCHANGED, stored.bullet.id, stored.path, (), reason, hint=hint)
+    return Added(MERGED, stored.bullet.id, stored.path, (), f"{reason}; added {', '.join(more)}", hint=hint)
+
+
+def _superseded_hint(project: Project, known: StoredBullet) -> str:
+    """Say what has taken a bullet's place; empty when nothing has."""
+    from memx.app.curate import superseders_of
+
+    found = superseders_of(project, known.bullet.id)
+    if not found:
+        return ""
+    other = found[0]
+    return f"it is superseded by {other}: memx resolve {known.bullet.id} {other}"
 
 
 def complete(project: Project, draft: Draft) -> Bullet:

@@ -187,14 +187,32 @@ def _near_by_vectors(project: Project, bullet: Bullet) -> list[tuple[str, float]
         wanted *= _SCAN_FACTOR
 
 
+def superseders_of(project: Project, identifier: str) -> list[str]:
+    """Return the bullets of the store that have taken this one's place."""
+    from memx.app.index import open_index
+
+    try:
+        naming = _naming(open_index(project)[0].snapshot(fresh=True))
+    except IndexUnavailableError:
+        links = {s.bullet.id: s.bullet.supersedes for s in project.store.scan()[0]}
+        naming = Supersession(links).naming
+    return superseders(identifier, naming)
+
+
 def _is_current(packed: PackedBullet, snapshot: Snapshot) -> bool:
+    return not packed.archived and not superseders(packed.id, _naming(snapshot))
+
+
+def _naming(snapshot: Snapshot) -> Callable[[str], list[str]]:
+    """Return what finds the live bullets that say they supersede an id."""
+
     def naming(identifier: str) -> list[str]:
         facet = f"supersedes:{identifier}"
         if not snapshot.count("facet", facet):
             return []
         return [other.id for other in snapshot.with_facet(facet) if not other.archived]
 
-    return not packed.archived and not superseders(packed.id, naming)
+    return naming
 
 
 def _nearest(

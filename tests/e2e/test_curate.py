@@ -306,3 +306,18 @@ def test_unmerge_of_a_resolved_conflict_brings_the_marks_back(store: Program) ->
     assert shown.get("conflicts_with", []) == []
     assert store.json("unmerge", done["kept"][0])["exact"]
     assert store.git("status", "--porcelain") == ""
+
+
+def test_archived_or_superseded_text_added_again_names_the_way_back(store: Program) -> None:
+    """The lesson is unchanged, but nobody finds it: standard error says what to do."""
+    put(store, "a.md", bullet("a000000001", MANY))
+    name = store.json("add", FEW)["id"]
+    store.ok("resolve", name, "a000000001", "--keep", "b")
+    again = store.run("add", FEW)
+    assert again.stdout.decode().startswith(f"unchanged {name}")
+    assert f"superseded by a000000001: memx resolve {name} a000000001" in again.stderr.decode()
+    store.ok("archive", name, "--yes")
+    again = store.run("add", FEW, "--tag", "more")
+    assert again.stdout.decode().startswith(f"unchanged {name}")
+    assert f"it is archived: memx restore {name}" in again.stderr.decode()
+    assert store.json("add", FEW)["hint"] == f"it is archived: memx restore {name}"

@@ -35,7 +35,7 @@ FIELDS = (
 def run_add(invocation: Invocation, **values: object) -> int:
     """Store one lesson as it is written."""
     from memx.app.add import Draft, add
-    from memx.app.anchoring import complete_anchors
+    from memx.app.anchoring import complete_anchors, missing_anchors
     from memx.app.stores import named_store
 
     text = str(values["text"])
@@ -67,6 +67,7 @@ def run_add(invocation: Invocation, **values: object) -> int:
         "reason": added.reason,
         "elsewhere": list(added.elsewhere),
         "similar": list(added.similar),
+        "hint": added.hint,
     }
     lines = [f"{added.action} {added.id} {added.path}"]
     if values.get("explain") or added.action in ("flagged", "merged"):
@@ -75,7 +76,11 @@ def run_add(invocation: Invocation, **values: object) -> int:
         document["explain"] = [_pair_document(pair) for pair in added.pairs]
         lines += _explain(added.pairs)
     invocation.emit(document, map(show_controls, lines))
+    if added.hint:
+        invocation.notice(added.hint)
     _say_conflicts(invocation, added.id, added.conflicts)
+    for sentence in missing_anchors(invocation.project, draft.anchors):
+        invocation.notice(sentence)
     for other in added.similar:
         invocation.notice(f"{other} says the same: memx resolve {added.id} {other} --keep merge")
     for other in added.elsewhere:
