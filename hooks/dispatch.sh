@@ -9,7 +9,7 @@ if [ -x "$legacy" ]; then
   if [ -n "$input" ]; then printf '%s\n' "$input" | "$legacy" "$@"; else "$legacy" "$@"; fi || exit $?
 fi
 if [ ! -d .memx ] || [ -n "$MEMX_HOOK" ] || [ "$hook:$3" = post-checkout:0 ]; then exit 0; fi
-case $hook in post-[ac]*) # a replayed commit is no news, post-rewrite catches up once
+case $hook:$1 in post-[ac]*|post-rewrite:amend) # a replayed commit is no news, post-rewrite catches up once
   if [ -d "$git_dir/rebase-merge" ] || [ -f "$git_dir/rebase-apply/rebasing" ]; then exit 0; fi ;; esac
 run='import sys; sys.path.append(sys.argv[1]); from memx.entry.hook import main; sys.exit(main(sys.argv[2:]))'
 if [ -x "$python" ] && [ -f "$root/memx/entry/hook.py" ]; then

@@ -169,6 +169,8 @@ def keep(
     ranked = sorted(distilled.candidates, key=lambda candidate: (-candidate.score, candidate.id))
     settled = frozenset() if options.again else settled_ids(project, {c.id for c in ranked})
     fresh = [candidate for candidate in ranked if candidate.id not in settled]
+    if len(fresh) <= FEW_IDS and not options.again:
+        fresh = _unsaid(project, fresh)
     notes = distilled.notes
     if top and len(fresh) > top:
         notes = (*notes, f"kept the best {top} of {len(fresh) + dropped:,} candidates; --top 0 keeps all")
@@ -193,6 +195,15 @@ def _leave_unasked(project: Project, run: LlmRun, new: Sequence[Candidate]) -> t
 
     Queue(project.state_dir).add(ids)
     return (f"{len(ids)} of them wait for the LLM: memx distill --queued",)
+
+
+def _unsaid(project: Project, fresh: list[Candidate]) -> list[Candidate]:
+    """Leave out what candidates that wait say already, such as a forge's `(#12)` behind a subject."""
+    from memx.app.wording import said_already, sentences
+
+    waiting = {candidate.id: candidate.text for candidate in project.inbox.all()} if fresh else {}
+    known = [sentences(text) for text in waiting.values()]
+    return [c for c in fresh if c.id in waiting or not said_already(c.text, known)]
 
 
 def _refined(

@@ -9,7 +9,7 @@ import pytest
 
 from memx.repo.discovery import open_repository
 from memx.store.inbox import Inbox
-from tests.hooks.conftest import lesson_message, taught, with_hooks
+from tests.hooks.conftest import LESSONS, lesson_message, taught, with_hooks
 
 if TYPE_CHECKING:
     from tests.support.git_repo import GitRepo
@@ -131,3 +131,20 @@ def test_amend_that_adds_a_lesson_is_distilled(hooked_repo: GitRepo) -> None:
     inbox(hooked_repo).decide(inbox(hooked_repo).all()[0].id, "accepted")
     hooked_repo.git("commit", "-q", "--amend", "-m", lesson_message("beta"))
     assert taught(hooked_repo) == ["beta"]
+
+
+def test_forge_that_numbers_a_subject_gives_its_author_nothing_new(hooked_repo: GitRepo) -> None:
+    """A pull request of one commit comes back with `(#12)` behind its subject, and says what waits already."""
+    hooked_repo.commit(f"fix: start of the workers\n\n{BODIES['alpha']}", {"b.txt": "1\n"})
+    hooked_repo.git("checkout", "-q", "-b", "upstream", "HEAD~1")
+    hooked_repo.commit(f"fix: start of the workers (#12)\n\n{BODIES['alpha']}", {"b.txt": "1\n"})
+    assert taught(hooked_repo) == ["alpha"]
+
+
+def test_messages_joined_after_a_soft_reset_bring_nothing_new(hooked_repo: GitRepo) -> None:
+    """No list of git says what became of the commits, but every sentence waits for review already."""
+    for name in ("alpha", "beta"):
+        hooked_repo.commit(lesson_message(name), {f"{name}.txt": "1\n"})
+    hooked_repo.git("reset", "-q", "--soft", "HEAD~2")
+    hooked_repo.git("commit", "-q", "-m", f"{LESSONS['alpha']}\n\n{LESSONS['beta']}")
+    assert taught(hooked_repo) == ["alpha", "beta"]
