@@ -18,7 +18,7 @@ from memx.supersession import Supersession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from memx.app.project import Project
     from memx.app.survey import Report
@@ -70,6 +70,8 @@ class Plan:
     """Files whose merge a crash stopped before they were removed."""
     misnamed: tuple[StoredBullet, ...] = ()
     """Files that hold another lesson than the one whose id they bear; they get an id of their own."""
+    left: tuple[Shown, ...] = ()
+    """Pairs that would be merged by themselves but for the company of the two."""
 
 
 @record
@@ -106,7 +108,8 @@ def plan(project: Project, report: Report = silent) -> Plan:
         for pair in sorted(merges, key=lambda p: (p.a, p.b))
         if "differ" in apart.get((pair.a, pair.b), "")
     )
-    groups = [*twins, *_groups(live, same, absorbed)]
+    joined = _groups(live, same, absorbed)
+    groups = [*twins, *joined]
     problems = [problem for problem in problems if problem.kind != "duplicate-id"]
     return Plan(
         tuple(groups),
@@ -117,7 +120,32 @@ def plan(project: Project, report: Report = silent) -> Plan:
         survey.degraded,
         tuple(sorted(unfinished)),
         misnamed,
+        tuple(_left(live, same, joined, absorbed)),
     )
+
+
+def _left(
+    live: Mapping[str, StoredBullet],
+    same: Iterable[JudgedPair],
+    groups: Iterable[Group],
+    absorbed: Mapping[str, tuple[str, ...]],
+) -> Iterator[Shown]:
+    """Yield the pairs of live bullets that are the same and in no group together, and why."""
+    group_of: dict[str, str] = {}
+    for group in groups:
+        for stored in (group.survivor, *(taken.stored for taken in group.absorbed)):
+            group_of[stored.bullet.id] = group.survivor.bullet.id
+    for pair in sorted(same, key=lambda p: (p.a, p.b)):
+        if pair.a not in live or pair.b not in live:
+            continue
+        if group_of.get(pair.a, pair.a) != group_of.get(pair.b, pair.b):
+            holder = next((name for name in (pair.a, pair.b) if absorbed.get(name)), "")
+            reason = (
+                f"brought together by a merge: not all that {holder} absorbed says the same"
+                if holder
+                else "they are alike through a third one that says something else"
+            )
+            yield Shown(live[pair.a], live[pair.b], pair.verdict.similarity, reason)
 
 
 def _twins(

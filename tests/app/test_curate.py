@@ -322,6 +322,17 @@ def test_two_lessons_with_one_id_are_not_merged_by_dedup(bench: Bench) -> None:
     assert bench.project.store.lint() == []
 
 
+def test_pair_that_company_keeps_apart_is_explained(bench: Bench) -> None:
+    """A survivor that absorbed something else is not merged with its twin, and the plan says why."""
+    a = bench.write(FIRST, score=70)
+    stranger = bench.write(ENGLISH, score=50)
+    merge_into(bench.project, a, stranger.bullet, stranger.path)
+    bench.write(FIRST.replace("Always run", "always run").rstrip("."), score=60)
+    planned = plan(bench.at(NOW))
+    assert planned.groups == ()
+    assert ["brought together by a merge" in one.reason for one in planned.left] == [True]
+
+
 def test_other_language_is_shown_and_merged_on_request(bench: Bench) -> None:
     """Near-duplicates across languages are two bullets until somebody says otherwise."""
     bench.write(ENGLISH)

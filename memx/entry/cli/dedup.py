@@ -72,6 +72,9 @@ def _document(planned: Plan, applied: Applied | None) -> dict[str, object]:
             }
             for shown in planned.shown
         ],
+        "left": [
+            {"a": left.a.bullet.id, "b": left.b.bullet.id, "reason": left.reason} for left in planned.left
+        ],
         "renamed": [
             {"id": stored.bullet.id, "path": stored.path}
             for stored in (planned.misnamed if applied is None else applied.renamed)
@@ -92,6 +95,8 @@ def _lines(planned: Plan, applied: Applied | None, *, explain: bool) -> Iterator
         yield f"the same, not merged by itself ({show_controls(shown.reason)}): memx resolve {a.id} {b.id}"
         yield f"  {_text(shown.a)}"
         yield f"  {_text(shown.b)}"
+    for left in planned.left if explain else ():
+        yield f"alike, not merged ({show_controls(left.reason)}): {left.a.bullet.id} {left.b.bullet.id}"
     for stored in planned.misnamed:
         yield f"another lesson with the id {stored.bullet.id}, gets its own: {stored.path}  {_text(stored)}"
     taken = sum(len(group.absorbed) for group in planned.groups)
