@@ -148,3 +148,15 @@ def test_messages_joined_after_a_soft_reset_bring_nothing_new(hooked_repo: GitRe
     hooked_repo.git("reset", "-q", "--soft", "HEAD~2")
     hooked_repo.git("commit", "-q", "-m", f"{LESSONS['alpha']}\n\n{LESSONS['beta']}")
     assert taught(hooked_repo) == ["alpha", "beta"]
+
+
+def test_reword_in_a_rebase_replaces_what_waits(hooked_repo: GitRepo) -> None:
+    """The candidate of the old wording gives way to that of the new commit."""
+    hooked_repo.commit(f"fix: start of the workers in order\n\n{BODIES['alpha']}", {"b.txt": "1\n"})
+    env = {
+        "GIT_SEQUENCE_EDITOR": "sed -i -e '1s/^pick/reword/'",
+        "GIT_EDITOR": "sed -i -e '1s/.*/fix: migrations go first of all/'",
+    }
+    hooked_repo.git("rebase", "-q", "-i", "HEAD~1", env=env)
+    assert taught(hooked_repo) == ["alpha"]
+    assert inbox(hooked_repo).all()[0].source == f"commit {hooked_repo.git('rev-parse', 'HEAD')}"
