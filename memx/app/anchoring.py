@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memx.record import replace
-from memx.repo.anchors import BLOB_DIGITS, format_anchor, parse_anchor
+from memx.repo.anchors import BLOB_DIGITS, ORPHANED, check_anchor, format_anchor, parse_anchor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,22 @@ def complete_anchors(project: Project, anchors: Iterable[str]) -> tuple[str, ...
             anchor = replace(anchor, blob=_blob(project, anchor.path))
         found.append(format_anchor(anchor))
     return tuple(found)
+
+
+def missing_anchors(project: Project, anchors: Iterable[str]) -> list[str]:
+    """Return a sentence for each anchor whose file, symbol or lines are not there, as after a slip of the hand."""
+    from memx.app.verify import read_inside
+
+    found = []
+    for text in anchors:
+        anchor = parse_anchor(text)
+        data = read_inside(project.root, anchor.path)
+        if data is None:
+            found.append(f"anchor {text}: there is no file {anchor.path}")
+        elif check_anchor(anchor, None, data).state == ORPHANED:
+            what = anchor.symbol or f"line {anchor.last}"
+            found.append(f"anchor {text}: {anchor.path} has no {what}")
+    return found
 
 
 def _blob(project: Project, path: str) -> str:

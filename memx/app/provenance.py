@@ -7,7 +7,7 @@ import os
 from memx.app.count import with_recalls
 from memx.app.distil import require_repository
 from memx.app.forget import weigh_bullet
-from memx.errors import GitError, MemxError
+from memx.errors import GitError, MemxError, StoreError
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -33,8 +33,7 @@ def revisions_of(project: Project, reference: str) -> tuple[StoredBullet, list[R
     """Return a bullet and the commits that touched it, the newest first; none when it is not committed yet."""
     from memx.repo.provenance import read_revisions
 
-    stored = project.store.find(reference)
-    path = _committed_path(project, stored)
+    stored, path, _ = _find(project, reference)
     return stored, list(read_revisions(require_repository(project), path)) if path else []
 
 
@@ -42,11 +41,45 @@ def blame_of(project: Project, reference: str) -> tuple[StoredBullet, list[Blame
     """Return a bullet and who wrote each of its lines, as they are committed."""
     from memx.repo.provenance import read_blame
 
-    stored = project.store.find(reference)
-    path = _committed_path(project, stored)
+    stored, path, revision = _find(project, reference)
     if not path:
         raise MemxError("not committed yet", path=stored.path, hint="git add .memx && git commit")
-    return stored, read_blame(require_repository(project), path)
+    return stored, read_blame(require_repository(project), path, revision=revision)
+
+
+def _find(project: Project, reference: str) -> tuple[StoredBullet, str, str]:
+    """Return a bullet, its path in git, and the last revision that has it there; a removed one from history."""
+    try:
+        stored = project.store.find(reference)
+    except StoreError as error:
+        removed = _find_removed(project, reference)
+        if removed is None:
+            hint = "memx list; of a bullet that was removed, the whole id"
+            raise StoreError(error.message, path=error.path, hint=hint) from error
+        return removed
+    return stored, _committed_path(project, stored), "HEAD"
+
+
+def _find_removed(project: Project, reference: str) -> tuple[StoredBullet, str, str] | None:
+    """Return the bullet of this id, or at this path, that a commit has removed last, None when there is none."""
+    from memx.model import StoredBullet
+    from memx.repo.baseline import path_events
+    from memx.repo.compare import read_objects
+    from memx.store.codec import parse_bullet
+    from memx.store.naming import id_of_name
+
+    repository = project.repository
+    if repository is None or not reference:
+        return None
+    store = os.path.relpath(project.store_root, project.root).replace(os.sep, "/")
+    for event in path_events(repository, [f"{store}/bullets", f"{store}/archive"], "--diff-filter=D"):
+        inside = event.path.removeprefix(f"{store}/")
+        if reference not in (id_of_name(inside), inside, event.path):
+            continue
+        data = read_objects(repository, [event.old_blob]).get(event.old_blob, b"")
+        stored = StoredBullet(parse_bullet(data, path=inside), inside, project.store_name)
+        return stored, event.path, f"{event.commit}^"
+    return None
 
 
 def _committed_path(project: Project, stored: StoredBullet) -> str:

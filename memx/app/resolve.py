@@ -129,10 +129,18 @@ def mend(project: Project, references: Sequence[str] = ()) -> Mended:
                 mended.append(path)
             else:
                 hint = f"choose in an editor, then memx fmt {path}"
-                left.append(Problem("both sides wrote the text", path, 1, hint, "conflict-marker"))
+                line = _marker_line(project, path)
+                left.append(Problem("both sides wrote the text", path, line, hint, "conflict-marker"))
         except MemxError as error:
             left.append(Problem(error.message, error.path or path, error.line, error.hint or ""))
     return Mended(tuple(mended), tuple(left))
+
+
+def _marker_line(project: Project, path: str) -> int:
+    from memx.document import find_conflict_marker
+
+    text = project.store.read_bytes(path).decode("utf-8", "replace")
+    return find_conflict_marker(text) or 1
 
 
 def _mend_file(project: Project, path: str) -> bool:

@@ -149,5 +149,5 @@ def has_own_work(folder: str, environ: Mapping[str, str], *, pushes: bool = True
         return True
     earlier = ["rev-parse", "--verify", "--quiet", "@{upstream}@{1}"]
     known = b"" if pushes else run_git(earlier, cwd=folder, env=values, check=False).strip()
-    ahead = ["rev-list", "--max-count=1", "HEAD", "--not", "--remotes", *([known] if known else [])]
+    ahead = ["rev-list", "--max-count=1", "HEAD", "--not", "--remotes", *([known.decode("ascii")] if known else [])]
     return bool(run_git(ahead, cwd=folder, env=values, check=False).strip())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memx.entry.cli.command import Command, argument
-from memx.errors import EXIT_EXPECTED, EXIT_OK
+from memx.errors import EXIT_EXPECTED, EXIT_OK, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,10 @@ def run_status(invocation: Invocation) -> int:
 def run_run(invocation: Invocation, *, name: str, arguments: tuple[str, ...]) -> int:
     """Do what a hook does, as its dispatcher calls it."""
     from memx.entry.hook import main
+    from memx.repo.hooks import HOOKS
 
+    if name not in HOOKS:
+        raise UsageError(f"memx has no hook {name[:40]!r}", hint=f"one of {', '.join(HOOKS)}")
     _repository(invocation)
     return main([name, *arguments])
 

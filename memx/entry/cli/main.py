@@ -188,6 +188,10 @@ def _has_dashed_word(argv: list[str]) -> bool:
     return "--" not in argv and any(word[0] == "-" and word not in _SHARED_FLAGS for word in argv if word)
 
 
+def _is_negative(word: str) -> bool:
+    return word[:1] == "-" and word[1:2].isdigit()
+
+
 def _run_typer(argv: list[str]) -> int:
     from memx.entry.cli.typer_app import build_app
 
@@ -199,6 +203,8 @@ def _run_typer(argv: list[str]) -> int:
     code = _exit_code(app, argv)
     if code == EXIT_USAGE and _TAKES_TEXT.intersection(argv) and _has_dashed_word(argv):
         sys.stderr.write("hint: put -- before a text that begins with a dash\n")
+    elif code == EXIT_USAGE and "--" not in argv and (number := next(filter(_is_negative, argv), "")):
+        sys.stderr.write(f"hint: put -- before a value that begins with a dash, as in -- {number}\n")
     return code
 
 

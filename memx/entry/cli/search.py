@@ -118,9 +118,20 @@ def _hit_lines(invocation: Invocation, hit: Hit, *, explains: bool) -> Iterator[
 def say(invocation: Invocation, answer: SearchAnswer) -> None:
     """Say what was missing and which files are broken."""
     for missing in answer.degraded:
-        invocation.notice(f"degraded: {missing}")
+        invocation.notice(_in_words(missing))
     invocation.problems(answer.problems)
 
+
+def _in_words(missing: str) -> str:
+    """Return what is missing for a person: which part of a search, why, and where to look further."""
+    name, _, reason = missing.partition(": ")
+    kind, colon, words = reason.partition(": ")
+    reason = words if colon and kind.isidentifier() and kind.endswith("Error") else reason
+    what = f"{name}, {_LAYERS[name]}, is missing" if name in _LAYERS else name
+    return f"degraded: {what}: {reason} (see memx doctor)"
+
+
+_LAYERS = {"l1": "exact words", "l2": "words with slips", "l3": "fields", "l4": "search by meaning"}
 
 COMMANDS = (
     Command(

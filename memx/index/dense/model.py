@@ -88,8 +88,19 @@ def model_folder(model: str, *, trusted: bool, cache_dir: str) -> str:
         return downloaded
     raise ModelUnavailableError(
         f"embedding model {model!r} is neither a folder nor downloaded",
-        hint="memx trust --download, or set embedding.model to a folder or to `bundled`",
+        hint=_missing_hint(model),
     )
+
+
+def reads_as_path(model: str) -> bool:
+    """Say whether a value of `embedding.model` can be no name of the hub, which has at most one slash."""
+    return model.startswith(("/", "~", ".", "\\")) or os.path.isabs(model) or model.count("/") > 1
+
+
+def _missing_hint(model: str) -> str:
+    """Return the remedy: what reads as a path can only be mended, a name of the hub can be downloaded."""
+    settle = "set embedding.model to a folder that exists, or to `bundled`"
+    return settle if reads_as_path(model) else f"memx trust --download, or {settle}"
 
 
 def download_folder(name: str, cache_dir: str) -> str:
