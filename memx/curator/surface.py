@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _ALIKE = 0.6  # share of tokens in common, in order, from which two texts are one wording
 _ALIKE_LONG = 0.72  # the same for texts of more than _SHORT tokens
 _SHORT = 8
+_SHORTEST = 3  # tokens of which one may be all the difference
 _SAME_BAG = 0.86  # share of tokens in common, in any order, from which the order must be told
 _LONGEST = 600  # tokens looked at
 _LONGEST_OPENING = 8  # tokens of a circumstance that a sentence begins with
@@ -35,6 +36,8 @@ _SURFACE = re.compile(
 )
 _OPENING = "([{\"'`“‘«¿¡"
 _CLOSING = ")]}\"'`”’»…,;:.!?"
+_DENYING = ("un", "in", "im", "ir", "il", "non", "non-", "dis", "de", "des", "no ")
+_SHORTEST_DENIED = 3  # letters of a stem
 _DASHES = frozenset({"-", "--", "—", "–", "·", "•"})
 _CONTRACTED = re.compile(r"(?i)^(can|won|[a-z]+?)(?:n't|not)$")
 _TAILS = re.compile(r"'(?:s|ll|ve|re|d|m)$", re.IGNORECASE)
@@ -249,7 +252,8 @@ def _replaced(one: list[_Token], two: list[_Token], lang: str) -> list[Differenc
     right = [token for token in two if not token.is_break]
     keys = [token.key for token in left], [token.key for token in right]
     common = sum((Counter(keys[0]) & Counter(keys[1])).values())
-    limit = _ALIKE if min(len(left), len(right)) <= _SHORT else _ALIKE_LONG
+    shortest = min(len(left), len(right))
+    limit = 0.0 if shortest <= _SHORTEST else _ALIKE if shortest <= _SHORT else _ALIKE_LONG
     if 2 * common < limit * (len(left) + len(right)):
         return []
     matcher = SequenceMatcher(None, *keys, autojunk=False)
@@ -284,10 +288,10 @@ def _harm(  # noqa: PLR0911 (one rule a line)
     x = [t for t in left if words.fold(t.form) not in neutral or _is_letter(t.form)]
     y = [t for t in right if words.fold(t.form) not in neutral or _is_letter(t.form)]
     joined = [re.sub(r"[-_ ]", "", "".join(t.form for t in side)) for side in (x, y)]
-    if joined[0] == joined[1]:
-        return ""
     if joined[0].lower() == joined[1].lower():
-        return "case"
+        return "" if joined[0] == joined[1] else "case"
+    if _is_denied_by_prefix(*joined):
+        return "opposite"
     for name in ("negation", "most", "least", "only"):
         if bool(_count(x, name)) != bool(_count(y, name)) and (is_denied or name != "negation"):
             return "small word"
@@ -307,7 +311,15 @@ def _harm(  # noqa: PLR0911 (one rule a line)
 def _word_harm(a: _Token, b: _Token, lang: str) -> str:
     if _are_values(a, b) or not (a.form.isascii() and b.form.isascii()):
         return ""  # values are told by the alignment
+    if _is_denied_by_prefix(a.key, b.key):
+        return "opposite"
     return "" if _is_synonym(a, b, lang) else "wording"
+
+
+def _is_denied_by_prefix(a: str, b: str) -> bool:
+    """Tell "safe" from "unsafe" and "blocking" from "non-blocking"."""
+    short, long = sorted((a.lower(), b.lower()), key=len)
+    return len(short) >= _SHORTEST_DENIED and long in {prefix + short for prefix in _DENYING}
 
 
 def _count(tokens: list[_Token], name: str) -> int:

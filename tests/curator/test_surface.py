@@ -63,6 +63,7 @@ APART = {
         ("Put the file in /etc/app.", "Put the file in etc/app."),
         ("Write dates as YYYY-MM-DD.", "Write dates as DD-MM-YYYY."),
         ("Mix them at a ratio of 1:2.", "Mix them at a ratio of 2:1."),
+        ("Usa C.", "Usa C#."),
         ("Ejecuta la herramienta con -v.", "Ejecuta la herramienta con -V."),
         ("用 C 写插件。", "用 C++ 写插件。"),
         ("プラグインはCで書く。", "プラグインはC#で書く。"),
@@ -111,6 +112,24 @@ TOGETHER = (
     ("タイムアウトは三十秒にする。", "タイムアウトは30秒にする。"),
     ("Use the pnpm lockfile.", "Use a pnpm lockfile!"),
 )
+
+
+OPPOSITES = (
+    ("Sort the rows ascending.", "Sort the rows descending."),
+    ("The end of the range is inclusive.", "The end of the range is exclusive."),
+    ("The driver is thread safe.", "The driver is thread unsafe."),
+    ("Use a blocking socket.", "Use a non-blocking socket."),
+    ("The sampler is deterministic.", "The sampler is nondeterministic."),
+    ("Ordena las filas en orden ascendente.", "Ordena las filas en orden descendente."),
+    ("按升序排序结果。", "按降序排序结果。"),
+    ("結果を昇順で並べる。", "結果を降順で並べる。"),
+)
+
+
+@pytest.mark.parametrize(("a", "b"), OPPOSITES)
+def test_opposite_adjectives_contradict(a: str, b: str) -> None:
+    """Ascending and descending, inclusive and exclusive, and what a prefix turns round."""
+    assert judge_texts(a, b, 0.9, CONFIG).contradiction
 
 
 @pytest.mark.parametrize("cosine", [0.7, 1.0])
