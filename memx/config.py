@@ -81,7 +81,7 @@ class EmbeddingConfig:
 
 @record
 class HooksConfig:
-    """What git hooks do. `block`: what pre-commit refuses."""
+    """What git hooks do. `block`: what pre-commit refuses: secret, conflict-marker, unsafe-path (links)."""
 
     block: tuple[str, ...] = ("secret", "conflict-marker")
     deadline_seconds: float = 5.0
