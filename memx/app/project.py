@@ -30,6 +30,8 @@ class Project:
 
     store_name = "project"
     """What the store is called in answers."""
+    is_what_if = False
+    """Whether the command line named the clock: a question about another day, which leaves no trace."""
     default_scope = "project"
     """The scope of a bullet that names none."""
 

@@ -102,7 +102,12 @@ def recheck(project: Project, hit: Hit, marks: dict[str, tuple[str, int]]) -> Hi
 
 
 def count_hits(project: Project, hits: Sequence[Hit], kind: str = "recall") -> None:
-    """Note in each store's own journal that its hits were recalled, or `shown` without being asked for."""
+    """Note in each store's own journal that its hits were recalled, or `shown` without being asked for.
+
+    Under a clock that the command line names nothing happened: a recall tomorrow would outlive today's.
+    """
+    if project.is_what_if:
+        return
     window = project.config.decay.recall_window_minutes
     for place in find_stores(project):
         ids = [hit.id for hit in hits if hit.store == place.store_name]

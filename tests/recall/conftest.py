@@ -42,6 +42,18 @@ class Clone:
         assert code == 0, (arguments, text, self.err)
         return text
 
+    def search_at(self, now: str, query: str = "redis pool") -> Any:
+        """Search at a time that is the clock, not a question about another day: it counts."""
+        before = os.environ.get("MEMX_NOW")
+        os.environ["MEMX_NOW"] = now
+        try:
+            return self.json("search", query)
+        finally:
+            if before is None:
+                del os.environ["MEMX_NOW"]
+            else:
+                os.environ["MEMX_NOW"] = before
+
     def json(self, *arguments: str) -> Any:
         """Run a command with --json and return its document."""
         return json.loads(self.ok(*arguments, "--json"))
@@ -62,7 +74,7 @@ class Clone:
     def recall(self, times: int, query: str = "redis pool", first_day: int = 1) -> None:
         """Search once a day."""
         for day in range(first_day, first_day + times):
-            assert self.json("search", query, "--now", f"2026-03-{day:02}T12:00:00Z")["hits"]
+            assert self.search_at(f"2026-03-{day:02}T12:00:00Z", query)["hits"]
 
     def weighed(self, identifier: str, now: str = DAY_ONE) -> Any:
         """Return what decay says of a bullet."""

@@ -20,9 +20,9 @@ def run(folder: str, first: int, count: int) -> int:
     """Search `count` times and acknowledge each."""
     acknowledge = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
     for number in range(first, first + count):
-        now = format_time(START + number * 7200)
+        os.environ["MEMX_NOW"] = format_time(START + number * 7200)
         with redirect_stdout(io.StringIO()):
-            code = main(["-C", folder, "search", "redis pool", "--now", now])
+            code = main(["-C", folder, "search", "redis pool"])
         if code != 0:
             return code
         acknowledge.write(".\n")

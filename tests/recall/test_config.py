@@ -67,7 +67,7 @@ def test_window_decides_which_repeats_count(clone: Clone, minutes: str, count: i
     name = clone.add(now=CREATED)
     clone.ok("config", "set", "decay.recall_window_minutes", minutes)
     for minute in range(0, 50, 10):
-        clone.ok("search", "redis pool", "--now", f"2026-02-01T10:{minute:02}:00Z")
+        clone.search_at(f"2026-02-01T10:{minute:02}:00Z")
     assert clone.count(name) == count
 
 
@@ -77,7 +77,7 @@ def test_five_searches_without_a_window_raise_the_weight_by_half(clone: Clone) -
     before = clone.weighed(name, LATER)["weight"]
     clone.ok("config", "set", "decay.recall_window_minutes", "0")
     for _ in range(5):
-        clone.ok("search", "redis pool", "--now", LATER)
+        clone.search_at(LATER)
     assert clone.weighed(name, LATER)["weight"] == pytest.approx(1.5 * before)
 
 
@@ -108,3 +108,12 @@ def test_no_recall_counts_nothing(clone: Clone) -> None:
     name = clone.add(now=CREATED)
     clone.ok("search", "redis pool", "--no-recall")
     assert clone.count(name) == 0
+
+
+def test_question_about_another_day_counts_nothing(clone: Clone) -> None:
+    """`--now` asks what would be: a recall of next month would outlive all of this one."""
+    name = clone.add(now=CREATED)
+    assert clone.json("search", "redis pool", "--now", LATER)["hits"]
+    assert clone.count(name) == 0
+    clone.search_at(LATER)
+    assert clone.count(name) == 1

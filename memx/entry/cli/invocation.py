@@ -32,6 +32,7 @@ class Invocation:
         self.json = bool(shared.get("json"))
         self.quiet = bool(shared.get("quiet"))
         self._directory = str(shared.get("directory") or "")
+        self.is_what_if = bool(shared.get("now"))
         self.given_now = str(shared.get("now") or environ.get("MEMX_NOW", ""))
 
     @cached_property
@@ -63,7 +64,9 @@ class Invocation:
         """The project around the folder."""
         from memx.app.project import Project
 
-        return Project(self.directory, self.environ, self.now)
+        project = Project(self.directory, self.environ, self.now)
+        project.is_what_if = self.is_what_if
+        return project
 
     @cached_property
     def is_coloured(self) -> bool:
