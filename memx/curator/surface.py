@@ -45,8 +45,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _NUMERAL = re.compile(r"[〇零一二两三四五六七八九十百千万]")
 _BIT_UNIT = re.compile(r"[KMGT]i?b(?:ps|/s)?$")
 _SIGNED = re.compile(
-    r"(?:(?<![^\s(\[=:,、，。\u3040-\u9fff])(?P<mark>[+-])|\b(?P<word>minus|negative)\s"
-    r"|(?<!al )(?<!o )\b(?P<es>menos)\s(?!de)|(?P<cjk>负|負の?|マイナス))\s?(?=\d)"
+    r"(?:(?<![^\s(\[=:,、，。\u3040-\u9fff])(?P<mark>[+-])(?=\d)|\b(?P<word>minus|negative)\s"
+    r"|(?<!al )(?<!o )\b(?P<es>menos)\s(?!de)|(?P<cjk>负|負の?|マイナス))\s?"
 )
 _CJK_NEAR = 8  # characters between a bound and its number in Chinese and Japanese
 _LAST_CLAUSE = re.compile(rf"[^\s、，。；,;]{{1,{_CJK_NEAR}}}$")
@@ -109,7 +109,7 @@ def differences(comparison: Comparison) -> list[Difference]:
 def _sign_differences(a: Analysis, b: Analysis) -> list[Difference]:
     if not (_SIGNED.search(a.text) or _SIGNED.search(b.text)):
         return []
-    left, right = _signs(a.text), _signs(b.text)
+    left, right = _signs(a), _signs(b)
     found = []
     for figure in sorted(left.keys() & right.keys()):
         signs = left[figure] ^ right[figure]
@@ -118,11 +118,17 @@ def _sign_differences(a: Analysis, b: Analysis) -> list[Difference]:
     return found
 
 
-def _signs(text: str) -> dict[str, set[str]]:
-    marked = {match.end(): "+" if match.group("mark") == "+" else "-" for match in _SIGNED.finditer(text)}
+def _signs(text: Analysis) -> dict[str, set[str]]:
+    """Map each quantity to the signs that it is written with, "" for none."""
+    marked = {
+        match.end(): "+" if match.group("mark") == "+" else "-" for match in _SIGNED.finditer(text.text)
+    }
     found: dict[str, set[str]] = {}
-    for match in _FIGURE.finditer(text):
-        found.setdefault(match.group(), set()).add(marked.get(match.start(), ""))
+    for unit in text.units:
+        if unit.kind in ("number", "label"):
+            figure = _FIGURE.search(text.text, unit.start, unit.end)
+            start = figure.start() if figure else unit.start
+            found.setdefault(f"{unit.value:g}", set()).add(marked.get(start, ""))
     return found
 
 

@@ -13,6 +13,7 @@ APART = {
     "sign": (
         ("Set nice to 10 for the batch job.", "Set nice to -10 for the batch job."),
         ("Set nice to 10 for the batch job.", "Set nice to \u221210 for the batch job."),
+        ("Set vm.swappiness to ten.", "Set vm.swappiness to minus ten."),
         ("Shift the clock by +3 hours.", "Shift the clock by -3 hours."),
         ("The server is at UTC +3.", "The server is at UTC -3."),
         ("Pon nice a 10 en el lote.", "Pon nice a -10 en el lote."),
