@@ -148,6 +148,6 @@ def has_own_work(folder: str, environ: Mapping[str, str], *, pushes: bool = True
     if run_git(["status", "--porcelain", "-z"], cwd=folder, env=values, check=False).strip(b"\0 \n"):
         return True
     earlier = ["rev-parse", "--verify", "--quiet", "@{upstream}@{1}"]
-    known = b"" if pushes else run_git(earlier, cwd=folder, env=values, check=False).strip()
-    ahead = ["rev-list", "--max-count=1", "HEAD", "--not", "--remotes", *([known.decode("ascii")] if known else [])]
+    known = b"" if pushes else run_git(earlier, cwd=folder, env=values, check=False)
+    ahead = ["rev-list", "--max-count=1", "HEAD", "--not", "--remotes", *known.decode("ascii").split()]
     return bool(run_git(ahead, cwd=folder, env=values, check=False).strip())
