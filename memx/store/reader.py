@@ -253,7 +253,8 @@ def problem_of(error: MemxError, path: str) -> Problem:
 def duplicate_problem(identifier: str, path: str, first: str) -> Problem:
     """Return the problem of two files with one id."""
     message = f"the id {identifier} is also that of {first}"
-    return Problem(message, path, hint="memx dedup merges the two, or gives another lesson its own id", kind="duplicate-id")
+    hint = "memx dedup merges the two, or gives another lesson its own id"
+    return Problem(message, path, hint=hint, kind="duplicate-id")
 
 
 def _link_problem(path: str) -> Problem:
