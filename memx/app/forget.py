@@ -99,9 +99,16 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def archive_plan(project: Project) -> list[WeighedRow]:
-    """Return the archive candidates, the lightest first."""
+def archive_plan(project: Project, references: Sequence[str] = ()) -> list[WeighedRow]:
+    """Return the archive candidates, the lightest first; or the bullets named, in their order."""
+    named = [project.store.find(reference) for reference in references]
+    for stored in named:
+        if stored.archived:
+            raise StoreError(f"{stored.bullet.id} is archived already", path=stored.path)
     rows, _ = weigh_rows(project)
+    if named:
+        by_path = {row[2][2]: row for row in rows}
+        return [by_path[stored.path] for stored in named if stored.path in by_path]
     return [row for row in reversed(rows) if row[6] == ARCHIVE_CANDIDATE]
 
 

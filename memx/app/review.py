@@ -24,8 +24,19 @@ def find_candidate(project: Project, reference: str) -> Candidate:
     found = [candidate for candidate in project.inbox.all() if candidate.id.startswith(reference)]
     if len(found) != 1:
         what = "no candidate" if not found else f"{len(found)} candidates"
-        raise StoreError(f"{what} with the id {reference}", hint="memx inbox lists them")
+        hint = "memx inbox lists them" if found else _hint_of_a_bullet(project, reference)
+        raise StoreError(f"{what} with the id {reference}", hint=hint)
     return found[0]
+
+
+def _hint_of_a_bullet(project: Project, reference: str) -> str:
+    """Say what settles a disputed bullet, which the inbox shows beside the candidates."""
+    from memx.app.feedback import disputed
+
+    names = [stored.bullet.id for stored in disputed(project) if stored.bullet.id.startswith(reference)]
+    if len(names) != 1:
+        return "memx inbox lists them"
+    return f"it is a disputed bullet: memx review --keep {names[0]} or memx rm {names[0]}"
 
 
 def accept(project: Project, candidate: Candidate, *, text: str = "") -> Added:

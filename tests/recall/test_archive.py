@@ -136,3 +136,13 @@ def test_committed_archive_keeps_the_folder_that_a_restore_empties(clone: Clone)
     clone.ok("restore", name)
     assert [path.name for path in folder.iterdir()] == [".gitkeep"]
     assert [path.name for path in clone.file(name).parent.iterdir()] == [clone.file(name).name]
+
+
+def test_plan_of_named_bullets_gives_reasons_and_names_the_pinned(clone: Clone) -> None:
+    """A dry run with ids says as much as one without, in JSON too; what would have stayed is named."""
+    name = clone.add("Use pnpm here because npm breaks the lockfile", OLD, "--pin")
+    planned = clone.json("archive", name, "--dry-run", "--now", LATER)
+    assert [(row["id"], row["state"], row["weight"]) for row in planned["reasons"]] == [(name, "pinned", 1.0)]
+    assert name in clone.ok("archive", name, "-n", "--now", LATER)
+    assert f"{name} is pinned, and goes because you name it" in clone.err
+    assert clone.json("archive", name)["archived"][0]["id"] == name

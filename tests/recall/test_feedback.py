@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.recall.conftest import Clone
 
@@ -67,3 +69,13 @@ def test_dispute_merges_with_other_changes(clone: Clone) -> None:
     clone.git("merge", "--quiet", "--no-edit", "folded")
     assert clone.file_count(name) == 2
     assert clone.weighed(name, LATER)["disputed"] is True
+
+
+@pytest.mark.parametrize("option", ["--accept", "--reject"])
+def test_review_of_a_disputed_bullet_as_a_candidate_says_what_settles_it(clone: Clone, option: str) -> None:
+    """The inbox lists both kinds; who takes one for the other is told the command."""
+    name = clone.add()
+    clone.ok("wrong", name)
+    code, _ = clone.call("review", option, name)
+    assert code == 1
+    assert f"memx review --keep {name} or memx rm {name}" in clone.err

@@ -179,15 +179,17 @@ def run_archive(
     from memx.app.forget import archive, archive_plan
 
     project = invocation.project
-    if bullets:
-        references = [project.store.find(reference).path for reference in bullets]
-    else:
-        plan = archive_plan(project)
-        references = [row[2][2] for row in plan]
-        for line in _lines(invocation, plan) if not invocation.json else ():
-            invocation.print(line)
+    plan = archive_plan(project, bullets)
+    references = [row[2][2] for row in plan]
+    is_shown = dry_run or not bullets
+    for line in _lines(invocation, plan) if is_shown and not invocation.json else ():
+        invocation.print(line)
+    for row in plan if bullets else ():
+        if row[6] in (PINNED, PERMANENT, PROTECTED):
+            invocation.notice(f"{row[1]} is {row[6]}, and goes because you name it")
     if dry_run or not references:
-        invocation.emit({"archived": [], "planned": references}, [])
+        reasons = [{"id": row[1], "path": row[2][2], "weight": -row[0], "state": row[6]} for row in plan]
+        invocation.emit({"archived": [], "planned": references, "reasons": reasons}, [])
         return EXIT_OK
     if not (yes or bullets or invocation.confirm(f"move {len(references)} bullets to the archive?")):
         raise MemxError("nothing was archived", hint="memx archive --yes")
