@@ -79,3 +79,11 @@ def test_review_of_a_disputed_bullet_as_a_candidate_says_what_settles_it(clone: 
     code, _ = clone.call("review", option, name)
     assert code == 1
     assert f"memx review --keep {name} or memx rm {name}" in clone.err
+
+
+def test_why_shows_that_a_bullet_is_disputed(clone: Clone) -> None:
+    """Who asks where a bullet comes from is told that somebody called it wrong, and why."""
+    name = clone.add()
+    assert "disputed" not in clone.ok("why", name)
+    clone.ok("wrong", name, "--because", "the pool is 100 now")
+    assert "disputed  called wrong: the pool is 100 now (memx review --keep" in clone.ok("why", name)

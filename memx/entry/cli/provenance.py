@@ -131,6 +131,9 @@ def _story_lines(story: Story) -> Iterator[str]:
         yield f"merged    {', '.join(bullet.merged_from)} (kept in .memx/archive/)"
     if bullet.conflicts_with:
         yield f"conflicts {', '.join(bullet.conflicts_with)}"
+    if bullet.disputed is not None:
+        because = f": {show_controls(bullet.disputed_because)}" if bullet.disputed_because else ""
+        yield f"disputed  called wrong{because} (memx review --keep {bullet.id} or memx rm {bullet.id})"
 
 
 def run_why_not(invocation: Invocation, *, bullet: str, query: str) -> int:
