@@ -266,7 +266,7 @@ def test_branches_that_settle_a_conflict_oppositely_hide_nothing(store: Program)
     store.ok("resolve", a, b, "--keep", "b")
     store.commit("Many")
     store.git("merge", "--quiet", "--no-edit", "other")
-    hits = store.json("search", "Redis connection pool 10 is enough")["hits"]
+    hits = store.json("search", "redis pool 10 enough, or 50 for stability")["hits"]
     assert {hit["id"]: (hit["superseded"], hit["conflicts_with"]) for hit in hits} == {
         a: (False, [b]),
         b: (False, [a]),
