@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.e2e.conftest import Program
 
 LESSON = "Gotcha: SECRET_KEY must be the same on every replica, or cookies are rejected."
-HISTORY_COMMITS = 6000
+HISTORY_COMMITS = 12_000
 
 
 def at(program: Program, folder: Path) -> Program:
