@@ -226,6 +226,17 @@ def run_mv(invocation: Invocation, *, bullet: str, section: str) -> int:
 
 _REFERENCE = argument("bullet", "An id, a unique prefix of one, or a path.")
 
+FILTERS = (
+    option("section", "Only this section."),
+    option("type", "Only this type."),
+    option("tag", "Only with this tag."),
+    option("scope", "Look from this scope."),
+    option("workspace", "Look from this workspace."),
+    option("store", "Only this store: project, user or a shared one."),
+    flag("archived", "Archived bullets too."),
+)
+"""Which bullets: what `list` shows and `export` takes along."""
+
 COMMANDS = (
     Command(
         "add",
@@ -252,15 +263,7 @@ COMMANDS = (
         "list",
         "List the bullets, one a line.",
         run_list,
-        (
-            option("section", "Only this section."),
-            option("type", "Only this type."),
-            option("tag", "Only with this tag."),
-            option("scope", "Look from this scope."),
-            option("workspace", "Look from this workspace."),
-            option("store", "Only this store: project, user or a shared one."),
-            flag("archived", "Archived bullets too."),
-        ),
+        FILTERS,
     ),
     Command("edit", "Open a bullet in $EDITOR and validate it.", run_edit, (_REFERENCE,)),
     Command(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memx.entry.cli.bullet import choice
-from memx.entry.cli.command import Command, flag, option
+from memx.entry.cli.bullet import FILTERS, choice
+from memx.entry.cli.command import Command, option
 from memx.errors import EXIT_OK
 
 TYPE_CHECKING = False
@@ -50,13 +50,7 @@ COMMANDS = (
         (
             option("format", "How to print.", choices=FORMATS, default="json"),
             option("output", "Write to FILE instead of standard output.", short="-o", metavar="FILE"),
-            option("section", "Only this section."),
-            option("type", "Only this type."),
-            option("tag", "Only with this tag."),
-            option("scope", "Look from this scope."),
-            option("workspace", "Look from this workspace."),
-            option("store", "Only this store: project, user or a shared one."),
-            flag("archived", "Archived bullets too."),
+            *FILTERS,
         ),
     ),
 )
