@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
-import time
+
+from speed import once
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {
@@ -58,16 +58,6 @@ def make_repository(folder):
     git(folder, "-c", f"core.hooksPath={os.devnull}", "commit", "-qm", "Begin")
 
 
-def once(command, folder):
-    """Return (wall, CPU) in ms of one whole process, without what it left behind detached."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    started = time.perf_counter()
-    subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
-    wall = 1000 * (time.perf_counter() - started)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-
-
 def single_hooks(folder, runs):
     """Print the cost of one hook at a time."""
     hook = os.path.join(folder, ".git", "hooks")
@@ -83,13 +73,13 @@ def single_hooks(folder, runs):
     }
     for number in range(runs + 1):
         figures = [
-            once([sys.executable, "-c", "pass"], folder),
-            once([os.path.join(hook, "post-checkout"), "0" * 40, "0" * 40, "0"], folder),
-            once([os.path.join(hook, "pre-commit")], folder),
+            once([sys.executable, "-c", "pass"], folder, ENVIRONMENT),
+            once([os.path.join(hook, "post-checkout"), "0" * 40, "0" * 40, "0"], folder, ENVIRONMENT),
+            once([os.path.join(hook, "pre-commit")], folder, ENVIRONMENT),
         ]
         for message in (SHORT, LESSON):
             commit(folder, message, number)
-            figures.append(once([os.path.join(hook, "post-commit")], folder))
+            figures.append(once([os.path.join(hook, "post-commit")], folder, ENVIRONMENT))
         if number:  # the first round only warms the caches
             for row, values in zip(rows.values(), figures, strict=True):
                 row.append(values)
@@ -114,7 +104,7 @@ def rebase(folder, commits):
     for label, options in (("without", ("-c", f"core.hooksPath={os.devnull}")), ("with", ())):
         git(folder, "branch", "-f", label, "side")
         git(folder, "-c", f"core.hooksPath={os.devnull}", "checkout", "-q", label)
-        found[label] = once(["git", *IDENTITY, *options, "rebase", "-q", "main"], folder)
+        found[label] = once(["git", *IDENTITY, *options, "rebase", "-q", "main"], folder, ENVIRONMENT)
     for label, (wall, cpu) in found.items():
         print(f"rebase of {commits} commits {label} hooks{'':3}{wall:9.1f}{cpu:9.1f}")
     wall, cpu = ((b - a) / commits for a, b in zip(found["without"], found["with"], strict=True))
