@@ -348,16 +348,23 @@ class Searching:
     def _changed(
         self, snapshots: Sequence[Snapshot], bullets: Sequence[PackedBullet]
     ) -> dict[str, list[str]]:
-        """Return those of these files that are not what was indexed, by store, where not every file was checked."""
-        roots = {
-            store.index.store: store.root
+        """Return those of these files that are not what was indexed, by store.
+
+        Where every file was checked, a hit may still have no file: another process found it before it went
+        away, and wrote the index after our check.
+        """
+        checked = {
+            store.index.store: (store.root, snapshot.checks_hits)
             for store, snapshot in zip(self._stores, snapshots, strict=True)
-            if snapshot.checks_hits
+            if store.snapshot is None
         }
         changed: dict[str, list[str]] = {}
         for bullet in bullets:
-            root = roots.get(bullet.store)
-            if root is not None and stat_file(os.path.join(root, bullet.path)) != bullet.stat:
+            if bullet.store not in checked:
+                continue  # what was given, say the store at an older revision, is no state of the files
+            root, checks_hits = checked[bullet.store]
+            state = stat_file(os.path.join(root, bullet.path))
+            if state is None or (checks_hits and state != bullet.stat):
                 changed.setdefault(bullet.store, []).append(bullet.path)
         return changed
 

@@ -43,6 +43,9 @@ OVERLAY_LIMIT = 500
 
 FULL_CHECK_SECONDS = 2.0
 
+REFRESH_ROUNDS = 3
+"""How often a refresh that may wait looks again because another process wrote while it looked."""
+
 FEW = 20
 """Up to so many changed files are analysed sooner than what is kept of other branches is read or written."""
 
@@ -213,6 +216,13 @@ class Index:
 
     def refresh(self, *, wait: bool = True) -> RefreshOutcome | None:
         """Bring the index up to date; None when that is not possible now, or not yet and `wait` is False."""
+        for _ in range(REFRESH_ROUNDS if wait else 1):
+            outcome = self._refresh(wait=wait)
+            if outcome is not None:
+                return outcome
+        return None
+
+    def _refresh(self, *, wait: bool) -> RefreshOutcome | None:
         try:
             generation, head = self._open_manifest()
             lexical = self._open_lexical(generation)
@@ -291,12 +301,15 @@ class Index:
         return self.vectors.state
 
     def _apply(self, generation: str, head: Head, changes: Changes, *, wait: bool) -> bool:
-        """Write changes into a generation; False when another process is at it or has built the next one.
+        """Write changes into a generation; False when another process is at it or wrote since they were found.
 
+        What was found before another's write may be older than what that one found: an index never goes back.
         Raises IndexUnavailableError when the cache cannot be written.
         """
         with _Writing(self._place.cache_dir, wait=wait) as is_held:
             if not is_held or manifest.current_generation(self._place.cache_dir) != generation:
+                return False
+            if not changes.tables.is_current():
                 return False
             if changes.paths:
                 lexical = self._open_lexical(generation)
@@ -396,7 +409,13 @@ class Index:
                 known[path] = before
             if now is not None:
                 found[path] = now
-        return self._compare(known, found, tables, head, read_ns)
+        compared = self._compare(known, found, tables, head, read_ns)
+        ghosts = tuple(path for path in paths if path not in known and path not in found)
+        if not ghosts:
+            return compared
+        # In the index, but neither in the tables nor on the disk: a writer looked before the file went
+        # away, and has not written its tables yet, or was killed before it did.
+        return replace(compared, gone=tuple(sorted({*compared.gone, *ghosts})), touched=True)
 
     def _compare(
         self,

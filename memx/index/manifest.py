@@ -21,7 +21,7 @@ import os
 from binascii import crc32
 
 from memx.errors import IndexUnavailableError
-from memx.index.freshness import read_listing
+from memx.index.freshness import read_listing, stat_file
 from memx.model import Problem
 from memx.record import record
 
@@ -137,6 +137,7 @@ class Tables:
     def __init__(self, generation: str | None) -> None:
         """Open the tables; nothing is taken apart yet."""
         self.generation = generation
+        self._version = _version(generation) if generation else ()
         self._files = _Parts(os.path.join(generation, FILES)) if generation else None
         self._digests: _Parts | None = None
         self._logged: dict[str, dict[str, Entry]] = {}
@@ -144,6 +145,10 @@ class Tables:
             for path, entry in entries.items():
                 folder, _, name = path.rpartition("/")
                 self._logged.setdefault(folder, {})[name] = entry
+
+    def is_current(self) -> bool:
+        """Return whether nobody wrote the tables since they were opened; to be asked by who holds the lock."""
+        return self.generation is not None and self._version == _version(self.generation)
 
     def folders(self) -> set[str]:
         """Return the folders that held files."""
@@ -172,6 +177,10 @@ class Tables:
             else:
                 table[name] = entry[part]
         return table
+
+
+def _version(generation: str) -> tuple[Stat | None, ...]:
+    return tuple(stat_file(os.path.join(generation, name)) for name in (FILES, LOG))
 
 
 def load_stats(generation: str) -> dict[str, Stat]:
