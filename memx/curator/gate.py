@@ -61,6 +61,16 @@ class Veto:
 
 def evidence(comparison: Comparison) -> tuple[Veto, ...]:
     """Return every fact in which the two texts differ, most telling first; empty: nothing speaks against a merge."""
+    found = [*facts_apart(comparison)]
+    found += [Veto(found_one.kind, found_one.a, found_one.b) for found_one in differences(comparison)]
+    return tuple(dict.fromkeys(found))
+
+
+def facts_apart(comparison: Comparison) -> tuple[Veto, ...]:
+    """Return what the alignment alone tells apart: all that a pair needs for which no merge is at stake.
+
+    None of the differences in writing names another subject, and to look for them takes as long as all the rest.
+    """
     found = [Veto(family, *members) for family, members in comparison.families.items()]
     found += [_veto(_KIND_NAMES.get(kind, kind), comparison, *pair) for kind, pair in comparison.hard.items()]
     found += [_veto("name", comparison, *pair) for pair in _names_apart(comparison)]
@@ -88,7 +98,6 @@ def evidence(comparison: Comparison) -> tuple[Veto, ...]:
         for swap in comparison.alignment.swaps
         if opposite(swap.a, swap.b)
     ]
-    found += [Veto(found_one.kind, found_one.a, found_one.b) for found_one in differences(comparison)]
     return tuple(dict.fromkeys(found))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memx.curator.contradiction import contradict
 from memx.curator.features import compare
-from memx.curator.gate import DOUBTFUL, OPPOSING, SUBJECTS, evidence
+from memx.curator.gate import DOUBTFUL, OPPOSING, SUBJECTS, evidence, facts_apart
 from memx.curator.similarity import likelihood, says_the_same
 from memx.curator.tokens import analyse
 from memx.record import record
@@ -31,7 +31,7 @@ class Verdict:
     """merge, conflict or independent."""
     contradiction: bool
     veto: tuple[str, ...]
-    """The gate's reasons against a merge; not looked for when the pair is independent anyway."""
+    """The gate's reasons against a merge; those in writing alone are looked for only where a merge is at stake."""
     reason: str
 
 
@@ -66,7 +66,8 @@ def judge_comparison(
     action = tier(score, config)
     if action == INDEPENDENT and not found.is_contradiction:
         return Verdict(score, cosine, action, False, (), f"similarity {score:.2f}: {action}")  # noqa: FBT003 (a field)
-    vetoes = evidence(comparison)
+    # The texts are read a second time, as they are written, only where a merge is at stake.
+    vetoes = evidence(comparison) if action == MERGE else facts_apart(comparison)
     reasons = tuple(str(veto) for veto in vetoes)
     if found.is_contradiction:
         reason = f"contradiction: {found.reason}; {ADVICE}"
