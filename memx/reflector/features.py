@@ -83,7 +83,7 @@ class Evidence:
     usable: tuple[Sentence, ...]
     folded: tuple[str, ...]
     """The folded masked text of each usable sentence."""
-    counts: tuple[dict[str, int], ...]
+    counts: tuple[Mapping[str, int], ...]
     """The number of cues in each usable sentence, by group."""
     strengths: tuple[float, ...]
     """How much each usable sentence alone looks like a lesson."""
@@ -107,6 +107,11 @@ def title_type(title: str) -> tuple[str, str]:
 
 def gather(passage: Passage, language: str = "", *, plans: bool = False) -> Evidence:
     """Count everything in a passage; `plans` keeps what was announced, where it was then done."""
+    return measure(sift(passage, language, plans=plans))
+
+
+def sift(passage: Passage, language: str = "", *, plans: bool = False) -> Evidence:
+    """Keep a passage's usable sentences with their cues, which is all that rules read; see `measure` and `gather`."""
     language = language or detect_language(" ".join(s.text for s in passage.sentences))
     words = vocabulary(language)
     usable, folded, tallies = [], [], []
@@ -124,10 +129,17 @@ def gather(passage: Passage, language: str = "", *, plans: bool = False) -> Evid
         usable.append(sentence)
         folded.append(text)
         tallies.append(counts)
+    return Evidence(language, passage, tuple(usable), tuple(folded), tuple(tallies), (), {})
+
+
+def measure(evidence: Evidence) -> Evidence:
+    """Return sifted evidence with its strengths and feature values, which cost more than the rest of it."""
+    passage, usable, folded, tallies = evidence.passage, evidence.usable, evidence.folded, evidence.counts
     tokens = [set(code_tokens(s.text)) for s in usable]
     strengths = [sentence_strength(c, s, len(t)) for c, s, t in zip(tallies, usable, tokens, strict=True)]
+    words = vocabulary(evidence.language)
     values = _measure(passage, usable, folded, tallies, tokens, strengths, words)
-    return Evidence(language, passage, tuple(usable), tuple(folded), tuple(tallies), tuple(strengths), values)
+    return Evidence(evidence.language, passage, usable, folded, tallies, tuple(strengths), values)
 
 
 def _measure(

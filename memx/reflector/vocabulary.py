@@ -12,6 +12,7 @@ import json
 import os
 import re
 from functools import cache, lru_cache
+from itertools import compress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,13 +96,15 @@ class CueIndex:
             self._tally_characters(folded, counts)
 
     def _tally_words(self, words: list[str], counts: dict[str, int]) -> None:
-        for at, cue in enumerate(map(self._known.__getitem__, words)):
-            if cue is None:
-                continue
-            groups, phrases, beginnings = cue
+        cues = list(map(self._known.__getitem__, words))
+        words.append("")  # no phrase begins with it
+        for at in compress(
+            range(len(cues)), cues
+        ):  # passes over what is no cue, most words, outside of Python
+            groups, phrases, beginnings = cues[at]  # type: ignore[misc]
             for group in groups:
                 counts[group] = counts.get(group, 0) + 1
-            if beginnings is None or at + 1 >= len(words) or not words[at + 1].startswith(beginnings):
+            if beginnings is None or not words[at + 1].startswith(beginnings):
                 continue
             following = words[at + 1]
             for parts, open_ended, group in phrases:
@@ -185,8 +188,8 @@ class Lexicon:
         folded = f" {folded.strip()} "
         return folded[:-1] if phrase.endswith("*") else folded
 
-    def tally(self, folded: str, counts: dict[str, int]) -> None:
-        """Add the number of cues in folded text to `counts`, by group, in one pass."""
+    def tally(self, folded: str) -> Mapping[str, int]:
+        """Return the number of cues in folded text by group, found in one pass and remembered for a while."""
         found = self._tallied.get(folded)
         if found is None:
             if self._cue_index is None:
@@ -195,8 +198,7 @@ class Lexicon:
                 self._tallied.clear()
             found = self._tallied[folded] = {}
             self._cue_index.tally(folded, found)
-        for name, count in found.items():
-            counts[name] = counts.get(name, 0) + count
+        return found
 
     def _may_hold(self, name: str, folded: str) -> bool:
         """Tell whether the folded text can hold a cue of the group: where it was tallied, only those found."""
@@ -338,12 +340,14 @@ class Vocabulary:
         self.language = self.lexicons[0].language
         self.spaced = self.lexicons[0].spaced
 
-    def tally(self, folded: str) -> dict[str, int]:
+    def tally(self, folded: str) -> Mapping[str, int]:
         """Count the cues of all groups in folded text."""
-        counts: dict[str, int] = {}
-        for lexicon in self.lexicons:
-            lexicon.tally(folded, counts)
-        return counts
+        found = self.lexicons[0].tally(folded)
+        for lexicon in self.lexicons[1:]:
+            more = lexicon.tally(folded)
+            if more:
+                found = {**found, **{name: count + found.get(name, 0) for name, count in more.items()}}
+        return found
 
     def may_match(self, rule: str, lowered: str) -> bool:
         """Tell cheaply whether any of a rule's patterns can match."""
