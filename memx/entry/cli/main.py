@@ -69,12 +69,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    code = EXIT_OK
     try:
         code = _dispatch(argv)
         sys.stdout.flush()
     except BrokenPipeError:
+        # Whoever read has seen enough; a failure stays one.
         _drop_output()
-        return EXIT_OK
+        return code
     except OSError as error:
         _drop_output()
         sys.stderr.write(f"memx: cannot write the output ({error.strerror})\n")
@@ -86,7 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _drop_output() -> None:
     """Send what is still buffered nowhere, or the interpreter would complain about it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _open_closed_streams() -> None:
@@ -234,5 +238,8 @@ def _exit_code(app: Typer, argv: list[str]) -> int:
     try:
         app(argv, prog_name="memx", standalone_mode=True)
     except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):
+            # To click that is a failure of the program.
+            raise error.__context__ from None
         return error.code if isinstance(error.code, int) else EXIT_USAGE
     return EXIT_OK
