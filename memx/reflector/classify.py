@@ -12,7 +12,7 @@ from memx.reflector.vocabulary import cue_counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _CUES = (
@@ -74,7 +74,10 @@ def weigh(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
 def classify(text: str, rule: str, language: str, kind: str = "session") -> tuple[str, str]:
     """Return (section, type) for a lesson."""
     values = {name: value for name, value in class_values(text, rule, language, kind).items() if value}
-    models = _models()
-    section = max(SECTIONS, key=lambda name: weigh(values, models["section"].get(name, {"bias": -99.0})))
-    kind = max(TYPES, key=lambda name: weigh(values, models["type"].get(name, {"bias": -99.0})))
-    return section, kind
+    return _likeliest("section", SECTIONS, values), _likeliest("type", TYPES, values)
+
+
+def _likeliest(field: str, names: Sequence[str], values: Mapping[str, float]) -> str:
+    models = _models()[field]
+    odds = [weigh(values, models.get(name, {"bias": -99.0})) for name in names]
+    return names[odds.index(max(odds))]

@@ -13,4 +13,5 @@ class ErrorFixRule(StatedRule):
     confidence = 0.8
     reach = 3
     negation = "before"
+    cue = "diagnosis"
     support_of = staticmethod(diagnosed_support)

@@ -13,4 +13,5 @@ class RetrySuccessRule(StatedRule):
     confidence = 0.7
     reach = 3
     negation = "before"
+    cue = "finally"
     support_of = staticmethod(retried_support)
