@@ -64,7 +64,7 @@ def report_messages(rows):
         print(f"{field}: {hits}/{len(pairs)} = {hits / len(pairs):.2f} ({low:.2f}-{high:.2f})")
     if "-v" in sys.argv:
         for at in order:
-            if (scores[at] >= 30) != truth[at]:  # noqa: PLR2004
+            if (scores[at] >= 30) != truth[at]:
                 print(
                     "missed" if truth[at] else "wrong ",
                     scores[at],

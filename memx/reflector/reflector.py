@@ -10,6 +10,7 @@ from memx.reflector.distiller import BulletDistiller, entities_of, shown_command
 from memx.reflector.echo import is_injection, strip_echo
 from memx.reflector.features import Evidence, gather
 from memx.reflector.language import detect_language, weight_of
+from memx.reflector.paragraphs import Lesson, separate_lessons
 from memx.reflector.rules import Match
 from memx.reflector.rules.statement import LONGEST
 from memx.reflector.scorer import Factors, KnowledgeScorer
@@ -163,9 +164,9 @@ class Reflector:
         if stated:
             return self._merge(
                 *(self._explicit(key, text, origin) for key, text in stated),
-                self._passage(segment(message), "commit", origin, shown),
+                self._lessons(segment(message), "commit", origin, shown),
             )
-        return self._passage(segment(message), "commit", origin, shown)
+        return self._lessons(segment(message), "commit", origin, shown)
 
     def _voided(self, text: str, source: str) -> Reflection:
         """Say which rule's words stand in a short text, but denied, planned, asked or quoted."""
@@ -215,7 +216,7 @@ class Reflector:
         passage = segment(text) if kind == "commit" else segment_prose(text)
         return self._merge(
             *(self._explicit(key, lesson, origin) for key, lesson in stated),
-            self._passage(passage, kind, origin),
+            self._lessons(passage, kind, origin),
         )
 
     def session(
@@ -263,6 +264,13 @@ class Reflector:
         ]
 
     def _finding(self, finding: Finding, source: str) -> Reflection:
+        whole = self._found(finding, source)
+        if not whole.candidates or not finding.apart:
+            return whole
+        apart = self._merge(*(self._found(part, source) for part in finding.apart))
+        return apart if len(apart.candidates) > 1 else whole
+
+    def _found(self, finding: Finding, source: str) -> Reflection:
         origin = Origin(f"{source} {finding.key}".strip(), finding.time)
         match = Match(finding.rule, finding.confidence, finding.support, 0, 0, spans=())
         worth = self._model("session").probability(finding.values)
@@ -295,6 +303,28 @@ class Reflector:
         return Reflection(
             (self._candidate(text, match, 1.0, factors, (section, kind), language, origin, rule="trailer"),)
         )
+
+    def _lessons(
+        self, passage: Passage, kind: str, origin: Origin, shown: DiffEvidence | None = None
+    ) -> Reflection:
+        """Distil a text: one lesson, or one for each of its paragraphs where these are lessons of their own."""
+        whole = self._passage(passage, kind, origin, shown)
+        if not whole.candidates or shown:
+            return whole
+        apart = self._merge(
+            *(
+                self._paragraph(lesson, kind, origin)
+                for lesson in separate_lessons(passage, whole.candidates[0].lang, self._detector)
+            )
+        )
+        return apart if len(apart.candidates) > 1 else whole
+
+    def _paragraph(self, lesson: Lesson, kind: str, origin: Origin) -> Reflection:
+        """Weigh one of several lessons of a text."""
+        match = lead_match(lesson.matches, lesson.evidence)
+        text = self._distiller.distil(lesson.evidence, match.first, match.last)
+        worth = self._model(kind).probability(lesson.evidence.values)
+        return self._weigh(text, match, lesson.evidence.language, worth, kind, origin)
 
     def _passage(
         self, passage: Passage, kind: str, origin: Origin, shown: DiffEvidence | None = None

@@ -56,6 +56,8 @@ class Sentence:
     text: str
     masked: str
     kind: str
+    block: int = 0
+    """Which paragraph or item of the text it stands in, counted from 1; 0 for a title."""
 
 
 @record
@@ -217,10 +219,10 @@ def segment(message: str) -> Passage:
     if _EXPLICIT.match(title) or _TRAILER.match(title) or title.startswith(">") or _FENCE.match(title):
         blocks, title = _classify_lines(lines), ""
     sentences = [_sentence(TITLE, title)] if title else []
-    for kind, text in blocks:
+    for block, (kind, text) in enumerate(blocks, 1):
         if kind in (HEADING, CODE, QUOTE):
             continue
-        sentences += [_sentence(kind, piece) for piece in split_sentences(text)]
+        sentences += [_sentence(kind, piece, block) for piece in split_sentences(text)]
     code = tuple(text for kind, text in blocks if kind == CODE)
     return Passage(title=title, sentences=tuple(sentences), code=code, explicit=explicit_lessons(message))
 
@@ -229,13 +231,13 @@ def segment_prose(text: str) -> Passage:
     """Cut a turn of a conversation into sentences; it has no title."""
     blocks = _classify_lines(text[:_LIMIT].strip().splitlines())
     sentences = tuple(
-        _sentence(kind, piece)
-        for kind, block in blocks
+        _sentence(kind, piece, block)
+        for block, (kind, text) in enumerate(blocks, 1)
         if kind in (PROSE, ITEM)
-        for piece in split_sentences(block)
+        for piece in split_sentences(text)
     )
     return Passage(title="", sentences=sentences, code=tuple(text for kind, text in blocks if kind == CODE))
 
 
-def _sentence(kind: str, text: str) -> Sentence:
-    return Sentence(text=text, masked=mask_quotations(text), kind=kind)
+def _sentence(kind: str, text: str, block: int = 0) -> Sentence:
+    return Sentence(text=text, masked=mask_quotations(text), kind=kind, block=block)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 
-from memx.record import record
+from memx.record import record, replace
 from memx.reflector.calls import NAVIGATION, Call, head_of, quoted_error, steps_of
-from memx.reflector.detector import PatternDetector
+from memx.reflector.detector import PatternDetector, lead_match
 from memx.reflector.distiller import BulletDistiller
 from memx.reflector.episode import Episode, Turn, content_words, reports_problem
 from memx.reflector.features import NAMES, Evidence, gather
+from memx.reflector.paragraphs import separate_lessons
 from memx.reflector.pattern import pattern
 from memx.reflector.rules.repetitive_op import repetition_confidence
 from memx.reflector.segment import Passage, segment_prose
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from memx.reflector.rules import Match
+    from memx.reflector.segment import Sentence
 
 _INSTALL = pattern(
     r"\b(?:npm (?:install|i|add)|pnpm add|yarn add|bun add|pip3? install|uv add|poetry add"
@@ -77,6 +79,8 @@ class Finding:
     key: str
     time: float | None
     spans: tuple[str, ...] = ()
+    apart: tuple[Finding, ...] = ()
+    """What takes its place where two or more of them are worth keeping: each paragraph taught something else."""
 
 
 def find_lessons(
@@ -116,16 +120,28 @@ class _Finder:
         matches = [m for m in self._detector.detect(evidence) if m.first not in denied]
         stated = [m for m in matches if m.support]
         spoken = [m for m in matches if m.rule in ("correction", "statement")]
+        structure = {"rule_said": 1.0, "from_user": 1.0}
+        apart = self._of_paragraphs(turn.passage, episode.language, structure, turn)
         if not stated and not spoken:
-            return []
+            return list(apart)
         match = stated[0] if stated else spoken[0]
         text = self._distiller.distil(evidence, match.first, match.last)
-        structure = {
-            "rule_said": 1.0,
-            "from_user": 1.0,
-            "generality": float("generality" in cue_counts(episode.language, text)),
-        }
-        return [_finding(match.rule, match.confidence, match.support, text, evidence, structure, turn)]
+        structure["generality"] = float("generality" in cue_counts(episode.language, text))
+        found = _finding(match.rule, match.confidence, match.support, text, evidence, structure, turn)
+        return [replace(found, apart=apart)]
+
+    def _of_paragraphs(
+        self, passage: Passage, language: str, structure: Mapping[str, float], turn: Turn
+    ) -> tuple[Finding, ...]:
+        """Return the lessons of the single paragraphs, where each teaches something of its own."""
+        found = []
+        for lesson in separate_lessons(passage, language, self._detector):
+            match = lead_match(lesson.matches, lesson.evidence)
+            text = self._distiller.distil(lesson.evidence, match.first, match.last)
+            found.append(
+                _finding(match.rule, match.confidence, match.support, text, lesson.evidence, structure, turn)
+            )
+        return tuple(found)
 
     def of_work(self, episode: Episode, calls: Sequence[Call]) -> list[Finding]:
         """Return what the agent's work taught: the best of cause, variant, setting and tool, as one lesson."""
@@ -154,7 +170,11 @@ class _Finder:
         text = _complete(text, rule, variants, settings, tool, evidence, self._distiller)
         text = _with_symptom(text, rule, episode, calls, evidence.language)
         structure = _structure(episode, calls, variants, settings, tool)
-        return [_finding(rule, confidence, support, text, evidence, structure, turns[-1])]
+        found = _finding(rule, confidence, support, text, evidence, structure, turns[-1])
+        if variants or settings or tool:
+            return [found]  # what the calls show belongs to one lesson
+        apart = self._of_paragraphs(_joined(turns), episode.language, structure, turns[-1])
+        return [replace(found, apart=apart)]
 
     def of_repetition(self, episodes: Sequence[Episode]) -> list[Finding]:
         """Return the sequence of steps that was run again and again, navigation, tests and polling excluded."""
@@ -208,7 +228,12 @@ def _acknowledges(work: Finding, said: Sequence[Finding]) -> bool:
 
 
 def _joined(turns: Sequence[Turn]) -> Passage:
-    return Passage("", tuple(s for turn in turns for s in turn.passage.sentences))
+    """Return what was said in several turns as one text; no paragraph goes over two turns."""
+    sentences: list[Sentence] = []
+    for turn in turns:
+        before = sentences[-1].block if sentences else 0
+        sentences += [replace(s, block=before + s.block) if before else s for s in turn.passage.sentences]
+    return Passage("", tuple(sentences))
 
 
 def _structure(
