@@ -7,6 +7,7 @@ once more, because it leaves for another program; what memx says about it stands
 
 from __future__ import annotations
 
+from memx.amount import amount
 from memx.errors import UsageError
 from memx.generator.render import NOTICE, fence, inline, render
 from memx.record import record
@@ -121,7 +122,7 @@ def call_useful(project: Project, agent: str, values: dict[str, Any]) -> str:  #
     from memx.app.feedback import useful
 
     feedback = useful(project, values["bullet"])
-    return inline(f"useful {feedback.stored.bullet.id}: {feedback.recall_count} recalls")
+    return inline(f"useful {feedback.stored.bullet.id}: {amount(feedback.recall_count, 'recall')}")
 
 
 def call_wrong(project: Project, agent: str, values: dict[str, Any]) -> str:  # noqa: ARG001 (one signature for all)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from memx.amount import amount
 from memx.app.places import is_writable, user_dir
 from memx.errors import MemxError, ModelUnavailableError
 from memx.record import record
@@ -59,7 +60,9 @@ def _store(project: Project) -> Check:
     problems = [*problems, *find_cycles(bullets)]
     broken = "".join(f"; {p.path}:{p.line or 1}: {p.message}" for p in problems)
     hint = "memx lint" if problems else ""
-    return Check("store", not problems, f"{len(bullets)} bullets in {project.store.root}{broken}", hint)
+    return Check(
+        "store", not problems, f"{amount(len(bullets), 'bullet')} in {project.store.root}{broken}", hint
+    )
 
 
 def _index(project: Project) -> Check:
@@ -67,9 +70,9 @@ def _index(project: Project) -> Check:
 
     snapshot = open_index(project)[0].snapshot(fresh=True)
     if snapshot.is_linear and snapshot.size:
-        detail = f"{snapshot.size} bullets, read without an index"
+        detail = f"{amount(snapshot.size, 'bullet')}, read without an index"
         return Check("index", False, detail, "memx reindex --rebuild")  # noqa: FBT003 (a field)
-    return Check("index", True, f"{snapshot.size} bullets in {project.cache_dir}")  # noqa: FBT003 (a field)
+    return Check("index", True, f"{amount(snapshot.size, 'bullet')} in {project.cache_dir}")  # noqa: FBT003 (a field)
 
 
 def _model(project: Project) -> Check:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from memx.amount import amount
 from memx.app.doctor import Check
 from memx.record import replace
 
@@ -34,5 +35,5 @@ def check_llm(project: Project) -> Check:
         parse_judgements(answer.text, 1)
     except LlmError as error:
         return Check(_NAME, False, error.message, error.hint or "")  # noqa: FBT003 (a field)
-    cost = f"{took:.1f} s, {answer.tokens_in} tokens in, {answer.tokens_out} out"
+    cost = f"{took:.1f} s, {amount(answer.tokens_in, 'token')} in, {answer.tokens_out} out"
     return Check(_NAME, True, f"{model.name} answers: {cost}")  # noqa: FBT003 (a field)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from memx.amount import amount
 from memx.errors import GitError, MemxError, UsageError
 from memx.record import record, replace
 
@@ -125,7 +126,8 @@ def _commit(repository: Repository, there: Project, branch: str, done: Maintaine
     from memx.app.maintain_summary import format_summary
     from memx.repo.branch_tree import commit_tree, point_branch
 
-    subject = f"Maintain memory: {len(done.folded)} counts folded, {len(done.archived)} bullets archived"
+    folded, archived = amount(len(done.folded), "count"), amount(len(done.archived), "bullet")
+    subject = f"Maintain memory: {folded} folded, {archived} archived"
     commit = commit_tree(
         there.root, os.path.basename(there.store_root), f"{subject}\n\n{format_summary(done)}"
     )

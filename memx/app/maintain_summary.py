@@ -6,6 +6,7 @@ a heading, a link or a mention in a review.
 
 from __future__ import annotations
 
+from memx.amount import amount
 from memx.escape import show_controls
 
 TYPE_CHECKING = False
@@ -64,7 +65,8 @@ def format_summary(done: Maintained) -> str:
 
 
 def _archived(row: Weighed) -> tuple[str, str, str]:
-    why = f"weight {row.decay.weight:.4f}, {row.decay.age_days:.0f} days old, {row.recall_count} recalls"
+    age, recalls = amount(round(row.decay.age_days), "day"), amount(row.recall_count, "recall")
+    why = f"weight {row.decay.weight:.4f}, {age} old, {recalls}"
     return f"`{row.head.id}`", why, _code(row.head.headline)
 
 

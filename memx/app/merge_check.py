@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 
+from memx.amount import amount
 from memx.errors import GitError, StoreError
 from memx.record import record
 
@@ -88,11 +89,7 @@ def merge_notes(project: Project) -> list[MergeNote]:
 def summary(notes: Iterable[MergeNote]) -> str:
     """Return one line on the notes, '' without any."""
     kinds = [note.kind for note in notes]
-    counted = [
-        f"{kinds.count(kind)} {kind}{'s' if kinds.count(kind) > 1 else ''}"
-        for kind in _KINDS
-        if kind in kinds
-    ]
+    counted = [amount(kinds.count(kind), kind) for kind in _KINDS if kind in kinds]
     return f"a merge brought together {' and '.join(counted)} (memx conflicts)" if counted else ""
 
 

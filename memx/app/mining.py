@@ -13,6 +13,7 @@ from collections import deque
 from functools import lru_cache
 from itertools import chain, islice
 
+from memx.amount import amount
 from memx.app.cores import map_on_cores
 from memx.app.distil import (
     CONFIG_PATHSPECS,
@@ -132,7 +133,7 @@ def mine(project: Project, history: History, options: Options, report: Callable[
         interrupted = True
     notes: tuple[str, ...] = ()
     if interrupted:
-        notes = (f"interrupted after {sources} commits; run it again to go on",)
+        notes = (f"interrupted after {amount(sources, 'commit')}; run it again to go on",)
         run = open_run(project, replace(options, mode="rules"))  # whoever pressed ^C does not wait for an LLM
         found = {key: candidate for key, candidate in found.items() if run.is_kept(candidate)}
     detailed = _with_files(project, run.reflector, found.values(), history)

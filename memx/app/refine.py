@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from functools import cached_property
 
+from memx.amount import amount
 from memx.record import record, replace
 
 TYPE_CHECKING = False
@@ -212,14 +213,14 @@ class LlmRun:
             return (self._unavailable,) if self._unavailable else ()
         use = self.use()
         if use.is_estimate:
-            cost = f"about {use.tokens_in:,} tokens in, {use.tokens_out:,} out"
-            return (f"would ask the LLM at most {use.calls} times: {cost}",)
+            cost = f"about {amount(use.tokens_in, 'token')} in, {use.tokens_out:,} out"
+            return (f"would ask the LLM at most {amount(use.calls, 'time')}: {cost}",)
         if not self._fallbacks:
             return ()
         count = sum(self._fallbacks.values())
         what = "answers of the LLM were not used" if self.mode == LLM else "candidates kept the rules' word"
         reasons = "; ".join(f"{reason} ({n})" for reason, n in self._fallbacks.most_common(3))
-        more = f"; and {len(self._fallbacks) - 3} more reasons" if len(self._fallbacks) > 3 else ""  # noqa: PLR2004
+        more = f"; and {amount(len(self._fallbacks) - 3, 'more reason')}" if len(self._fallbacks) > 3 else ""  # noqa: PLR2004
         return (f"{count} of {self._asked} {what}: {reasons}{more}",)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.amount import amount
 from memx.app.add import Added, Draft, add
 from memx.errors import StoreError
 from memx.store.paths import is_storable
@@ -23,7 +24,7 @@ def find_candidate(project: Project, reference: str) -> Candidate:
     """Return the one candidate whose id begins with the reference; raises StoreError."""
     found = [candidate for candidate in project.inbox.all() if candidate.id.startswith(reference)]
     if len(found) != 1:
-        what = "no candidate" if not found else f"{len(found)} candidates"
+        what = "no candidate" if not found else amount(len(found), "candidate")
         hint = "memx inbox lists them" if found else _hint_of_a_bullet(project, reference)
         raise StoreError(f"{what} with the id {reference}", hint=hint)
     return found[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.amount import amount
 from memx.curator.contradiction import sufficiency
 from memx.curator.features import compare
 from memx.curator.gate import OPPOSING, evidence
@@ -87,7 +88,7 @@ def _proof(side: Side, other: Side) -> tuple[float, list[str]]:
     recalls = mine.recall_count - theirs.recall_count
     if recalls >= _RECALLS_STEP:
         points += min(2.0, recalls / _RECALLS_STEP)
-        reasons.append(f"recalled {mine.recall_count} times against {theirs.recall_count}")
+        reasons.append(f"recalled {amount(mine.recall_count, 'time')} against {theirs.recall_count}")
     if mine.score - theirs.score >= _SCORE_STEP:
         points += min(2.0, (mine.score - theirs.score) / (2 * _SCORE_STEP))
         reasons.append(f"score {mine.score} against {theirs.score}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from memx.amount import amount
 from memx.record import record, replace
 
 TYPE_CHECKING = False
@@ -198,7 +199,11 @@ def _check_lines(anchor: Anchor, old: list[str] | None, new: list[str]) -> Ancho
     count = anchor.last - anchor.first + 1
     if old is None:
         is_there = 0 < anchor.first <= anchor.last <= len(new)
-        return AnchorState(FRESH) if is_there else AnchorState(ORPHANED, f"the file has {len(new)} lines")
+        return (
+            AnchorState(FRESH)
+            if is_there
+            else AnchorState(ORPHANED, f"the file has {amount(len(new), 'line')}")
+        )
     wanted = [line.strip() for line in old[anchor.first - 1 : anchor.last]]
     if count < 1 or not any(wanted):
         return AnchorState(ORPHANED, "there were no such lines")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from memx.amount import amount
 from memx.entry.cli.command import Command, argument, flag
 from memx.errors import EXIT_EXPECTED, EXIT_OK, UsageError
 from memx.escape import show_controls
@@ -33,7 +34,7 @@ def run_dedup(invocation: Invocation, *, dry_run: bool, yes: bool, explain: bool
     if planned.degraded:
         invocation.notice(f"compared without vectors: {planned.degraded}")
     if planned.conflicts:
-        invocation.notice(f"{planned.conflicts} pairs may be in conflict: memx conflicts --all")
+        invocation.notice(f"{amount(planned.conflicts, 'pair')} may be in conflict: memx conflicts --all")
     if applied is None and (planned.groups or planned.misnamed):
         invocation.notice("nothing was changed: memx dedup --yes merges them")
     elif applied is not None and (applied.survivors or applied.renamed):
@@ -99,8 +100,8 @@ def _lines(planned: Plan, applied: Applied | None, *, explain: bool) -> Iterator
         yield f"alike, not merged ({show_controls(left.reason)}): {left.a.bullet.id} {left.b.bullet.id}"
     for stored in planned.misnamed:
         yield f"another lesson with the id {stored.bullet.id}, gets its own: {stored.path}  {_text(stored)}"
-    taken = sum(len(group.absorbed) for group in planned.groups)
-    yield f"{planned.compared} bullets compared, {taken} duplicates in {len(planned.groups)} groups"
+    taken = amount(sum(len(group.absorbed) for group in planned.groups), "duplicate")
+    yield f"{amount(planned.compared, 'bullet')} compared, {taken} in {amount(len(planned.groups), 'group')}"
 
 
 def _group_lines(group: Group, verb: str, *, explain: bool) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from memx.amount import amount
 from memx.entry.cli.command import Command, option
 from memx.errors import EXIT_OK
 from memx.escape import show_controls
@@ -31,7 +32,7 @@ def run(invocation: Invocation, *, path: str | None) -> int:
 
     def report(done: int) -> None:
         if shows_progress:
-            sys.stderr.write(f"\r{done:,} commits read")
+            sys.stderr.write(f"\r{amount(done, 'commit')} read")
             sys.stderr.flush()
 
     with tempfile.TemporaryDirectory(prefix="memx-demo-") as scratch:
@@ -76,7 +77,8 @@ def _lines(invocation: Invocation, demo: Demo) -> Iterator[str]:
         else demo.repository
     )
     yield f"Distilled {where}"
-    yield f"{demo.sources:,} commits read, {len(demo.candidates)} lessons found, by rules, without an LLM"
+    found = amount(len(demo.candidates), "lesson")
+    yield f"{amount(demo.sources, 'commit')} read, {found} found, by rules, without an LLM"
     yield ""
     for section in dict.fromkeys(candidate.section for candidate in _ranked(demo)):
         members = [candidate for candidate in _ranked(demo) if candidate.section == section]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from memx.amount import amount
 from memx.entry.cli.command import INTEGER, Command, flag, option
 from memx.errors import EXIT_INTERRUPTED, EXIT_OK, UsageError
 from memx.escape import show_controls
@@ -172,7 +173,7 @@ class _Progress:
         self._shown = True
         share = min(1.0, done / self._total) if self._total else 0.0
         bar = "█" * round(30 * share)
-        sys.stderr.write(f"\r{bar:<30} {done:,} of {self._total:,} commits")
+        sys.stderr.write(f"\r{bar:<30} {done:,} of {amount(self._total, 'commit')}")
         sys.stderr.flush()
 
     def __exit__(self, *exception: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from memx.amount import amount
 from memx.decay import (
     PERMANENT,
     PINNED,
@@ -191,7 +192,9 @@ def run_archive(
         reasons = [{"id": row[1], "path": row[2][2], "weight": -row[0], "state": row[6]} for row in plan]
         invocation.emit({"archived": [], "planned": references, "reasons": reasons}, [])
         return EXIT_OK
-    if not (yes or bullets or invocation.confirm(f"move {len(references)} bullets to the archive?")):
+    if not (
+        yes or bullets or invocation.confirm(f"move {amount(len(references), 'bullet')} to the archive?")
+    ):
         raise MemxError("nothing was archived", hint="memx archive --yes")
     moved = archive(project, references, stage=stage)
     document = {"archived": [{"id": s.bullet.id, "path": s.path} for s in moved], "planned": references}

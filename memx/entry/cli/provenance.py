@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.amount import amount
 from memx.entry.cli.command import Command, argument, flag
 from memx.errors import EXIT_OK
 from memx.escape import show_controls
@@ -126,7 +127,7 @@ def _story_lines(story: Story) -> Iterator[str]:
     factors = ", ".join(f"{name} {value:.2f}" for name, value in story.factors)
     yield f"score     {bullet.score}  ({factors})"
     weight = f"{story.decay.weight:.4f} = {story.decay.state}, base {story.decay.base:.4f}"
-    yield f"weight    {weight}, age {story.decay.age_days:.1f} days, {story.recall_count} recalls"
+    yield f"weight    {weight}, age {story.decay.age_days:.1f} days, {amount(story.recall_count, 'recall')}"
     if bullet.merged_from:
         yield f"merged    {', '.join(bullet.merged_from)} (kept in .memx/archive/)"
     if bullet.conflicts_with:

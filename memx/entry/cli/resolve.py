@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from memx.amount import amount
 from memx.entry.cli.command import Command, argument, flag, option
 from memx.errors import EXIT_EXPECTED, EXIT_OK, UsageError
 from memx.escape import show_controls
@@ -60,7 +61,7 @@ def run_conflicts(invocation: Invocation, *, all_: bool, marked: bool, possible:
     invocation.problems(list(found.problems))
     if found.alike + found.duplicates:
         invocation.notice(
-            f"not shown: {found.alike} pairs alike without a proven contradiction, "
+            f"not shown: {amount(found.alike, 'pair')} alike without a proven contradiction, "
             f"{found.duplicates} that may be the same lesson; --possible lists them"
         )
     if not is_surveyed and not marked:
@@ -125,7 +126,7 @@ def _lines(invocation: Invocation, conflict: Conflict) -> Iterator[str]:
 def _evidence(conflict: Conflict, name: str) -> str:
     """Return who wrote a side, from where, how often it was recalled, and what leads."""
     bullet = (conflict.a if name == conflict.a.bullet.id else conflict.b).bullet
-    parts = [f"score {bullet.score}", f"recalled {bullet.recall_count} times"]
+    parts = [f"score {bullet.score}", f"recalled {amount(bullet.recall_count, 'time')}"]
     parts += [part for part in (bullet.author, bullet.source) if part]
     parts += ["newer"] if conflict.advice.newer == name else []
     parts += ["better proven"] if conflict.advice.better_proven == name else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from memx.amount import amount
 from memx.entry.cli.command import INTEGER, Command, flag, option
 from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
@@ -156,9 +157,7 @@ def _refine_queued(invocation: Invocation) -> None:
     count = len(Queue(invocation.project.state_dir).ids())
     if not count or not is_configured(invocation.project.config.llm):
         return
-    invocation.notice(
-        f"asking the LLM about {count} queued candidate{'s' * (count != 1)}; Ctrl-C goes on without"
-    )
+    invocation.notice(f"asking the LLM about {amount(count, 'queued candidate')}; Ctrl-C goes on without")
     try:
         notes = distil_queued(invocation.project, Options()).notes
     except KeyboardInterrupt:

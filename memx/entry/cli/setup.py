@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.amount import amount
 from memx.entry.cli.command import Command, flag
 from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError
 from memx.escape import show_controls
@@ -103,7 +104,7 @@ def run_reindex(invocation: Invocation, *, rebuild: bool) -> int:
 
     done = refresh_index(invocation.project, rebuild=rebuild)
     document = {"bullets": done.bullets, "embedded": done.embedded}
-    invocation.emit(document, [f"{done.bullets} bullets, {done.embedded} embedded anew"])
+    invocation.emit(document, [f"{amount(done.bullets, 'bullet')}, {done.embedded} embedded anew"])
     invocation.problems(done.problems)
     return EXIT_OK
 

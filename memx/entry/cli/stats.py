@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.amount import amount
 from memx.entry.cli.command import Command, flag
 from memx.errors import EXIT_OK
 
@@ -42,7 +43,7 @@ def run_stats(invocation: Invocation, *, llm: bool) -> int:
 
 
 def _count_lines(stats: Stats) -> Iterator[str]:
-    yield f"{stats.bullets} bullets, {stats.archived} archived"
+    yield f"{amount(stats.bullets, 'bullet')}, {stats.archived} archived"
     for name, counts in (("section", stats.sections), ("type", stats.types)):
         if counts:
             yield f"by {name}: " + ", ".join(f"{key} {number}" for key, number in counts)

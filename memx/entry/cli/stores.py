@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.amount import amount
 from memx.entry.cli.command import Command, argument, flag, option
 from memx.errors import EXIT_EXPECTED, EXIT_OK
 from memx.escape import show_controls
@@ -75,7 +76,7 @@ def _document(info: StoreInfo) -> dict[str, object]:
 
 def _line(info: StoreInfo) -> str:
     access = "read-only" if info.read_only else "writable"
-    return f"{info.name:<12}  {info.bullets:>6} bullets  {access:<9}  {show_controls(info.url or info.root)}"
+    return f"{info.name:<12}  {amount(info.bullets, 'bullet'):>14}  {access:<9}  {show_controls(info.url or info.root)}"
 
 
 COMMANDS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.amount import amount
 from memx.entry.cli.command import Command, argument
 from memx.errors import EXIT_EXPECTED, EXIT_OK
 from memx.escape import show_controls
@@ -22,7 +23,7 @@ def run_sync(invocation: Invocation, *, remotes: tuple[str, ...]) -> int:
         "bullets": synced.bullets,
         "remotes": [{"name": name, "problem": problem or None} for name, problem in synced.remotes],
     }
-    lines = [f"{synced.bullets} bullets counted by {synced.clones} clones"]
+    lines = [f"{amount(synced.bullets, 'bullet')} counted by {amount(synced.clones, 'clone')}"]
     invocation.emit(document, lines)
     if not synced.remotes:
         invocation.notice("there is no remote to share with; the counts are kept here")
