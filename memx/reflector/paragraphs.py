@@ -13,7 +13,7 @@ from functools import cache
 
 from memx.model import Span
 from memx.record import record
-from memx.reflector.features import gather
+from memx.reflector.features import measure, sift
 from memx.reflector.language import weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.rules import Match
@@ -69,7 +69,7 @@ def separate_lessons(passage: Passage, language: str, detector: PatternDetector)
             return []
     if not 2 <= len(parts) <= _MOST:  # noqa: PLR2004
         return []
-    return [Lesson(part.evidence, tuple(part.matches(detector))) for part in parts]
+    return [Lesson(measure(part.evidence), tuple(part.matches(detector))) for part in parts]
 
 
 def _paragraphs(sentences: Sequence[Sentence]) -> list[list[Sentence]]:
@@ -91,7 +91,7 @@ class _Part:
     def __init__(self, sentences: Sequence[Sentence], language: str) -> None:
         self._language = language
         self._sentences = tuple(sentences)
-        self.evidence: Evidence = gather(Passage("", self._sentences), language)
+        self.evidence: Evidence = sift(Passage("", self._sentences), language)
         text = " ".join(sentence.text for sentence in self._sentences)
         self._names = {token.strip("`").lower() for token in code_tokens(text)}
         self._subject = self._names | _telling_words(text, language)

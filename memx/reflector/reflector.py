@@ -8,7 +8,7 @@ from memx.reflector.classify import classify
 from memx.reflector.detector import PatternDetector, lead_match
 from memx.reflector.distiller import BulletDistiller, entities_of, shown_command
 from memx.reflector.echo import is_injection, strip_echo
-from memx.reflector.features import Evidence, gather
+from memx.reflector.features import Evidence, gather, measure, sift
 from memx.reflector.language import detect_language, weight_of
 from memx.reflector.paragraphs import Lesson, separate_lessons
 from memx.reflector.rules import Match
@@ -329,7 +329,7 @@ class Reflector:
     def _passage(
         self, passage: Passage, kind: str, origin: Origin, shown: DiffEvidence | None = None
     ) -> Reflection:
-        evidence = gather(passage)
+        evidence = sift(passage)
         if not evidence.usable:
             return self._void(passage, origin.source)
         brief = len(evidence.usable) <= LONGEST
@@ -339,6 +339,9 @@ class Reflector:
             matches.append(
                 Match(shown.rule, shown.confidence, _SHOWN_SUPPORT, 0, len(evidence.usable) - 1, ())
             )
+        if not matches and not self._explains and self._is_slight(evidence):
+            return _NOTHING
+        evidence = measure(evidence)
         worth = self._model(kind).probability(evidence.values)
         if not matches and (100 * worth < self._config.min_score or self._is_slight(evidence)):
             # No score can exceed 100 × worth without a match: the costly rest is not needed.
