@@ -227,11 +227,19 @@ def _nearest(
 
 @record
 class Settled:
-    """What became of a text that stands in the store already: the bullet that holds it now."""
+    """What became of a text that stands in the store already.
+
+    The bullet that holds it now, and the id of the one that was merged into it, empty when none was.
+    """
 
     stored: StoredBullet
     comparison: Comparison
-    is_merged: bool = False
+    absorbed: str = ""
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether two bullets became one."""
+        return bool(self.absorbed)
 
 
 def settle_text(project: Project, stored: StoredBullet) -> Settled:
@@ -249,7 +257,8 @@ def settle_text(project: Project, stored: StoredBullet) -> Settled:
         stored = project.store.read(stored.path)
     if comparison.merge_with is not None:
         merged = merge_into(project, comparison.merge_with, stored.bullet, stored.path)
-        return Settled(merged, comparison, is_merged=True)
+        both = (stored.bullet.id, comparison.merge_with.bullet.id)
+        return Settled(merged, comparison, next((name for name in both if name != merged.bullet.id), both[0]))
     if comparison.conflicts:
         mark(project, stored.bullet.id, comparison.conflicts)
         stored = project.store.read(stored.path)

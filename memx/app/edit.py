@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 
-from memx.errors import MemxError
+from memx.errors import FrontMatterError, MemxError
 from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memx.app.curate import Comparison
+    from memx.app.curate import Settled
     from memx.app.project import Project
     from memx.model import StoredBullet
     from memx.store.store import Store
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 @record
 class Edited:
-    """The bullet that holds the text afterwards, whether anything changed, and what the Curator said of a new text."""
+    """The bullet that holds the text afterwards, whether anything changed, and what the Curator did with a new text."""
 
     stored: StoredBullet
     is_changed: bool
-    comparison: Comparison | None = None
-    is_merged: bool = False
+    settled: Settled | None = None
 
 
 def edit_in_editor(project: Project, reference: str) -> Edited:
@@ -57,7 +56,7 @@ def edit_in_editor(project: Project, reference: str) -> Edited:
     from memx.app.curate import settle_text
 
     settled = settle_text(project, written)
-    return Edited(settled.stored, True, settled.comparison, settled.is_merged)  # noqa: FBT003 (a field)
+    return Edited(settled.stored, is_changed=True, settled=settled)
 
 
 def _take_back(store: Store, path: str, data: bytes, copy: str) -> StoredBullet:
@@ -69,18 +68,26 @@ def _take_back(store: Store, path: str, data: bytes, copy: str) -> StoredBullet:
 
 
 def edit_text(project: Project, text: str) -> str:
-    """Return a text as the person left it in the editor."""
+    """Return a text as the person left it in the editor; what is no UTF-8 is kept and named in MemxError."""
     import tempfile
+
+    from memx.document import decode_text
 
     handle, copy = tempfile.mkstemp(suffix=".md")
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text + "\n")
     try:
         _open_editor(project, copy)
-        with open(copy, encoding="utf-8", errors="replace") as stream:
-            return stream.read().strip()
-    finally:
+        with open(copy, "rb") as stream:
+            data = stream.read()
+        text = decode_text(data, copy).strip()
+    except FrontMatterError:
+        raise  # The text stays where the error says.
+    except BaseException:
         os.unlink(copy)
+        raise
+    os.unlink(copy)
+    return text
 
 
 def _open_editor(project: Project, path: str) -> None:

@@ -99,20 +99,7 @@ def test_secret_in_a_file_by_hand_is_named_without_being_repeated(store: Program
 
 
 def test_half_characters_become_whole_ones_before_the_disk(store: Program) -> None:
-    """Row 67: lone surrogates in a text, title, tag or session end as U+FFFD, and everything goes on."""
-    words = [
-        "add",
-        "half \udcff one",
-        "--title",
-        "t\udcff",
-        "--tag",
-        "g\udcff",
-        "--tool",
-        "\udcfe",
-        "--entity",
-        "\udcfd",
-    ]
-    assert store.run(*words).returncode == 0
+    """Row 67: lone surrogates that a session or a program wrote end as U+FFFD, and everything goes on."""
     line = r'{"type":"user","message":{"role":"user","content":"No \ud83d, always use `make \ud83d` instead of npm"}}'
     log = store.folder.parent / "session.jsonl"
     log.write_text(line + "\n" + line[:40] + "\n")
@@ -121,12 +108,10 @@ def test_half_characters_become_whole_ones_before_the_disk(store: Program) -> No
         json.dumps({"id": "1", "kind": "commit", "text": "Gotcha: half \ud83d must never be split in two"})
         + "\n"
     )
-    assert store.run("distill", "--jsonl", "-", stdin=jsonl).returncode == 0
-    shown = store.run("list", "--json")
-    assert shown.returncode == 0
-    bullet = json.loads(shown.stdout.decode())["bullets"][0]
-    assert "\ufffd" in bullet["text"]
-    assert store.run("search", "half one").returncode == 0
+    done = store.run("distill", "--jsonl", "-", stdin=jsonl)
+    assert done.returncode == 0
+    assert "\ufffd" in json.loads(done.stdout)["candidates"][0]["text"]
+    assert store.run("search", "half \udcff one").returncode == 0
     everything(store).encode()
 
 

@@ -59,7 +59,7 @@ def test_branch_gets_one_commit_and_the_tree_none(store: Clone) -> None:
     assert store.git("rev-list", "--count", "HEAD..memx/maintain").strip() == "1"
     message = store.git("log", "-1", "--format=%B", "memx/maintain")
     assert message.startswith(
-        "Maintain memory: 1 counts folded, 1 bullets archived\n\n## Memory maintenance\n"
+        "Maintain memory: 1 count folded, 1 bullet archived\n\n## Memory maintenance\n"
     )
     changed = store.git("diff", "--name-status", "HEAD", "memx/maintain").splitlines()
     files = [line for line in changed if not line.endswith(".gitkeep")]

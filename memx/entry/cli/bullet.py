@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from memx.entry.cli.command import INTEGER, Command, argument, flag, option
-from memx.errors import EXIT_EXPECTED, EXIT_OK, UsageError
+from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 from memx.model import SECTIONS, TYPES
 
@@ -14,19 +13,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memx.app.curate import Pair
+    from memx.app.curate import Pair, Settled
     from memx.entry.cli.invocation import Invocation
     from memx.model import StoredBullet
 
 FIELDS = (
-    option("title", "A heading."),
+    option("title", "A heading.", is_stored=True),
     option("section", "Where it belongs (default: by its text)."),
     option("type", "What it is (default: by its text)."),
-    option("scope", "Who may see it: global, project or workspace:NAME."),
-    option("tag", "A tag (may be repeated).", many=True),
-    option("tool", "A tool it is about (may be repeated).", many=True),
-    option("entity", "A name it is about (may be repeated).", many=True),
-    option("anchor", "A file it is about (may be repeated).", many=True),
+    option("scope", "Who may see it: global, project or workspace:NAME.", is_stored=True),
+    option("tag", "A tag (may be repeated).", many=True, is_stored=True),
+    option("tool", "A tool it is about (may be repeated).", many=True, is_stored=True),
+    option("entity", "A name it is about (may be repeated).", many=True, is_stored=True),
+    option("anchor", "A file it is about (may be repeated).", many=True, is_stored=True),
     option("score", "How instructive it is, 0 to 100.", kind=INTEGER),
     flag("pin", "Never let it fade."),
 )
@@ -40,7 +39,9 @@ def run_add(invocation: Invocation, **values: object) -> int:
 
     text = str(values["text"])
     if text == "-":
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+        from memx.entry.cli.text import read_standard_input
+
+        text = read_standard_input()
     score = values["score"]
     if isinstance(score, int) and not 0 <= score <= 100:  # noqa: PLR2004 (a score is a per cent)
         raise UsageError(f"a score is 0 to 100, not {score}")
@@ -58,7 +59,10 @@ def run_add(invocation: Invocation, **values: object) -> int:
         score=score if isinstance(score, int) else None,
         pinned=bool(values["pin"]),
     )
-    added = add(place, draft)
+    try:
+        added = add(place, draft)
+    except MemxError as error:
+        return _not_stored(invocation, error, draft.text)
     document: dict[str, object] = {
         "action": added.action,
         "id": added.id,
@@ -86,6 +90,19 @@ def run_add(invocation: Invocation, **values: object) -> int:
     for other in added.elsewhere:
         invocation.notice(f"another store says so too: memx show {other}")
     return EXIT_EXPECTED if added.action == "refused" else EXIT_OK
+
+
+def _not_stored(invocation: Invocation, error: MemxError, text: str) -> int:
+    """Report the error and print the lesson, for it may be nowhere else."""
+    from memx.entry.cli.invocation import error_document, report_error, report_lesson
+
+    lesson = invocation.project.sanitizer.sanitize(text.strip()).text
+    if invocation.json:
+        invocation.document({**error_document(error), "text": lesson})
+    else:
+        report_error(error)
+        report_lesson(lesson)
+    return error.exit_code
 
 
 def _say_conflicts(invocation: Invocation, identifier: str, others: Sequence[str]) -> None:
@@ -198,11 +215,24 @@ def run_edit(invocation: Invocation, *, bullet: str) -> int:
 
     edited = edit_in_editor(invocation.project, bullet)
     stored = edited.stored
-    verb = "merged" if edited.is_merged else "edited" if edited.is_changed else "unchanged"
+    settled = edited.settled
+    is_merged = settled is not None and settled.is_merged
+    verb = "merged" if is_merged else "edited" if edited.is_changed else "unchanged"
     invocation.print(f"{verb} {stored.bullet.id} {stored.path}")
-    if edited.comparison is not None:
-        _say_conflicts(invocation, stored.bullet.id, edited.comparison.conflicts)
+    if settled is not None:
+        say_settled(invocation, settled)
     return EXIT_OK
+
+
+def say_settled(invocation: Invocation, settled: Settled) -> None:
+    """Say what the Curator did with a text that was edited or new: what it merged, why, and how to take that back."""
+    bullet, comparison = settled.stored.bullet, settled.comparison
+    if not settled.is_merged:
+        _say_conflicts(invocation, bullet.id, comparison.conflicts)
+        return
+    why = f" ({show_controls(comparison.reason)})" if comparison.reason else ""
+    undo = f"memx unmerge {bullet.id} takes it back"
+    invocation.notice(f"the Curator merged {settled.absorbed} into {bullet.id}{why}; {undo}")
 
 
 def run_rm(invocation: Invocation, *, bullets: tuple[str, ...]) -> int:
@@ -243,7 +273,7 @@ COMMANDS = (
         "Add one lesson; `-` reads it from standard input.",
         run_add,
         (
-            argument("text", "The lesson, or - for standard input."),
+            argument("text", "The lesson, or - for standard input.", is_stored=True),
             *FIELDS,
             option("store", "Write to this store: user, or a shared one that is writable."),
             flag("explain", "Say what the curator decided and why."),

@@ -21,6 +21,7 @@ class Parameter:
     """An option (with `flags`) or an argument (without); `name` is also the Python parameter's name.
 
     many: an option may be repeated, an argument takes the rest; the value is a tuple then.
+    is_stored: the value is written down, so it must be whole UTF-8.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Parameter:
     many: bool = False
     choices: tuple[str, ...] = ()
     metavar: str = ""
+    is_stored: bool = False
 
 
 @record
@@ -59,9 +61,9 @@ def flag(name: str, help: str, *, short: str = "") -> Parameter:  # noqa: A002 (
     return option(name, help, short=short, kind=FLAG, default=False)
 
 
-def argument(name: str, help: str, *, required: bool = True, many: bool = False) -> Parameter:  # noqa: A002
+def argument(name: str, help: str, *, required: bool = True, many: bool = False, **rest: object) -> Parameter:  # noqa: A002
     """Declare a positional argument."""
-    return Parameter(name, help, (), TEXT, () if many else None, required, many)
+    return Parameter(name, help, (), TEXT, () if many else None, required, many, **rest)  # type: ignore[arg-type]
 
 
 SHARED = (

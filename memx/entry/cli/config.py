@@ -94,7 +94,7 @@ COMMANDS = (
         run_set,
         (
             _KEY,
-            argument("value", "The value; commas separate the items of a list."),
+            argument("value", "The value; commas separate the items of a list.", is_stored=True),
             flag("team", "In the committed .memx/config.yml."),
             flag("user", "In the user's own configuration."),
         ),

@@ -59,7 +59,9 @@ def _distil(invocation: Invocation, source: str, values: dict[str, object]) -> D
     if source == "queued":
         return distil.distil_queued(project, options)
     if source == "stdin":
-        return distil.distil_text(project, sys.stdin.buffer.read().decode("utf-8", "replace"), options)
+        from memx.entry.cli.text import read_standard_input
+
+        return distil.distil_text(project, read_standard_input(), options)
     if source == "session":
         from memx.app.sessions import distil_sessions
 

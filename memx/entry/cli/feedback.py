@@ -48,6 +48,6 @@ COMMANDS = (
         "wrong",
         "Say that a bullet is wrong: it waits in the review and is not permanent until then.",
         run_wrong,
-        (_REFERENCE, option("because", "Why.", metavar="TEXT")),
+        (_REFERENCE, option("because", "Why.", metavar="TEXT", is_stored=True)),
     ),
 )

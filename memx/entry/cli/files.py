@@ -42,6 +42,7 @@ def _finding(invocation: Invocation, problem: Problem) -> str:
 def run_fmt(invocation: Invocation, *, files: tuple[str, ...], check: bool) -> int:
     """Bring bullets into the canonical form and to their section's folder; exit 1 when one changed."""
     from memx.app.format import format_bullets
+    from memx.entry.cli.bullet import say_settled
 
     done = format_bullets(invocation.project, _store_paths(invocation, files), check=check)
     verb = "would format" if check else "formatted"
@@ -51,11 +52,7 @@ def run_fmt(invocation: Invocation, *, files: tuple[str, ...], check: bool) -> i
     }
     invocation.emit(document, (f"{verb} {path}" for path in done.changed))
     for settled in done.settled:
-        bullet = settled.stored.bullet
-        if settled.is_merged:
-            invocation.notice(f"merged into {bullet.id}; memx unmerge {bullet.id} takes it back")
-        for other in () if settled.is_merged else settled.comparison.conflicts:
-            invocation.notice(f"may conflict with {other}: memx resolve {bullet.id} {other}")
+        say_settled(invocation, settled)
     invocation.problems(done.problems)
     return EXIT_EXPECTED if done.changed or done.problems else EXIT_OK
 

@@ -147,6 +147,12 @@ def report_error(error: MemxError) -> None:
         sys.stderr.write(show_controls(f"hint: {error.hint}\n"))
 
 
+def report_lesson(text: str) -> None:
+    """Write a lesson that could not be stored to standard error, so that it is not lost with the error."""
+    if text:
+        sys.stderr.write(show_controls(f"not stored:\n{text}\n"))
+
+
 def error_document(error: MemxError) -> dict[str, object]:
     """Return the JSON form of an error."""
     parts = {"message": error.message, "hint": error.hint, "path": error.path, "line": error.line}

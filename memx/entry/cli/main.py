@@ -171,6 +171,10 @@ def execute(command: Command, values: dict[str, object]) -> int:
     shared = {name: values.pop(name, None) for name in ("json", "quiet", "directory", "now")}
     invocation = Invocation(os.environ, **shared)
     try:
+        if any(parameter.is_stored for parameter in command.parameters):
+            from memx.entry.cli.text import refuse_broken
+
+            refuse_broken(command.parameters, values)
         return command.run(invocation, **values)
     except MemxError as error:
         if invocation.json:

@@ -189,8 +189,12 @@ def _answer_dispute(invocation: Invocation, stored: StoredBullet, answer: str) -
     project = invocation.project
     if answer == "e":
         from memx.app.edit import edit_in_editor
+        from memx.entry.cli.bullet import say_settled
 
-        edit_in_editor(project, stored.path)
+        edited = edit_in_editor(project, stored.path)
+        stored = edited.stored
+        if edited.settled is not None:
+            say_settled(invocation, edited.settled)
     if answer in ("k", "e"):
         settle(project, stored.path)
         invocation.print(f"kept {stored.bullet.id} {stored.path}")
@@ -209,6 +213,7 @@ def _ask(question: str) -> str:
 def _answer(invocation: Invocation, candidate: Candidate, answer: str) -> bool:
     """Do what the reviewer said; False when it has to be asked again."""
     from memx.app import review
+    from memx.entry.cli.invocation import report_error, report_lesson
 
     project = invocation.project
     if answer == "s":
@@ -221,11 +226,16 @@ def _answer(invocation: Invocation, candidate: Candidate, answer: str) -> bool:
     if answer not in ("y", "e"):
         return False
     text = ""
-    if answer == "e":
-        from memx.app.edit import edit_text
+    try:
+        if answer == "e":
+            from memx.app.edit import edit_text
 
-        text = edit_text(project, candidate.text)
-    added = review.accept(project, candidate, text=text)
+            text = edit_text(project, candidate.text)
+        added = review.accept(project, candidate, text=text)
+    except MemxError as error:
+        report_error(error)
+        report_lesson(text)
+        return False
     invocation.print(f"{added.action} {added.id} {added.path}")
     return True
 
