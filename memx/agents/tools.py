@@ -112,6 +112,8 @@ def _added(added: Added) -> Iterable[str]:
     yield f"{added.action} {added.id} {added.path}"
     if added.reason:
         yield added.reason
+    if added.warning:
+        yield f"A person will look twice: {added.warning}."
     yield from (f"It may conflict with {other}: read that note too." for other in added.conflicts)
     yield from (f"{other} says the same in another language or scope." for other in added.similar)
     yield from (f"{other} in another store says so too, or the contrary." for other in added.elsewhere)

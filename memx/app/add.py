@@ -59,6 +59,8 @@ class Added:
     """Every bullet that was compared, with the verdict."""
     hint: str = ""
     """Why the bullet that holds the lesson is not found, and the command that brings it back."""
+    warning: str = ""
+    """What readers should be wary of in the text."""
 
 
 def add(project: Project, draft: Draft) -> Added:
@@ -66,13 +68,21 @@ def add(project: Project, draft: Draft) -> Added:
 
     It is compared with all visible stores and written to one.
     """
-    from memx.app.curate import compare_with_store, mark, matches_elsewhere
-    from memx.store.naming import bullet_id
+    from memx.app.orders import ORDERS, gives_orders
     from memx.store.validation import validate_bullet
 
-    store = project.store
     bullet = complete(project, draft)
     validate_bullet(bullet)
+    added = _add(project, bullet)
+    return replace(added, warning=ORDERS) if gives_orders(bullet) else added
+
+
+def _add(project: Project, bullet: Bullet) -> Added:
+    """Compare a whole bullet with what is there, then write it, merge it or leave it."""
+    from memx.app.curate import compare_with_store, mark, matches_elsewhere
+    from memx.store.naming import bullet_id
+
+    store = project.store
     apart = ""
     known = _holder(store, bullet)
     if known is not None:

@@ -327,17 +327,15 @@ def _problem_findings(found: Differences, problems: Iterable[Problem]) -> Iterat
 
 def _injections(found: Differences) -> Iterator[Finding]:
     """Yield a finding for each file whose new words give orders, in the archive too: one command restores those."""
-    from memx.reflector.echo import is_injection
+    from memx.app.orders import ORDERS, gives_orders
 
     for path, version in found.after.items():
         old, bullet = found.previous(path), version.stored.bullet
         is_back = old is not None and old.stored.archived and not version.stored.archived
         if old is not None and not is_back and _words(old) == _words(version):
             continue
-        if is_injection(f"{bullet.title}\n{bullet.text}"):
-            line = line_of_text(version.data)
-            message = "this text gives orders to an agent instead of telling what was learnt"
-            yield Finding("injection", "warning", message, path, line, bullet.id)
+        if gives_orders(bullet):
+            yield Finding("injection", "warning", ORDERS, path, line_of_text(version.data), bullet.id)
 
 
 def line_of_text(data: bytes) -> int:

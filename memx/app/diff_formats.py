@@ -137,8 +137,11 @@ def code(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Return a code span for a table: a bar ends a cell even inside of code."""
-    return code(text.replace("|", "¦"))
+    """Return a code span for a table: a bar ends a cell even inside of code, save behind a backslash.
+
+    Tables take that backslash out before anything else is read, so the code shows the bar alone.
+    """
+    return code(text).replace("|", "\\|")
 
 
 def format_github(report: DiffReport) -> Iterator[str]:

@@ -7,7 +7,7 @@ a heading, a link or a mention in a review.
 from __future__ import annotations
 
 from memx.amount import amount
-from memx.escape import show_controls
+from memx.app.diff_formats import cell, code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def format_summary(done: Maintained) -> str:
             (
                 f"`{group.survivor.bullet.id}`",
                 ", ".join(f"`{absorption.stored.bullet.id}`" for absorption in group.absorbed),
-                _code(group.survivor.bullet.text),
+                _cell(group.survivor.bullet.text),
             )
             for group in done.duplicates
         ],
@@ -43,31 +43,31 @@ def format_summary(done: Maintained) -> str:
     lines += _section(
         "Conflicts to resolve (`memx resolve`)",
         ("one", "other", "advice"),
-        [(f"`{c.a.bullet.id}`", f"`{c.b.bullet.id}`", _code(c.recommendation)) for c in done.conflicts],
+        [(f"`{c.a.bullet.id}`", f"`{c.b.bullet.id}`", _cell(c.recommendation)) for c in done.conflicts],
     )
     lines += _section(
         "Called wrong (`memx review`)",
         ("bullet", "because", "text"),
-        [(f"`{s.bullet.id}`", _code(s.bullet.disputed_because), _code(s.bullet.text)) for s in done.disputed],
+        [(f"`{s.bullet.id}`", _cell(s.bullet.disputed_because), _cell(s.bullet.text)) for s in done.disputed],
     )
     lines += _section(
         "Code that has moved on (`memx verify`)",
         ("bullet", "anchor", "state"),
-        [(f"`{r.stored.bullet.id}`", _code(r.anchor), r.state) for r in done.drifted],
+        [(f"`{r.stored.bullet.id}`", _cell(r.anchor), r.state) for r in done.drifted],
     )
     lines += _section(
         "Files that cannot be read (`memx lint`)",
         ("file", "line", "problem"),
-        [(_code(p.path), str(p.line or ""), _code(p.message)) for p in done.problems],
+        [(_cell(p.path), str(p.line or ""), _cell(p.message)) for p in done.problems],
     )
-    lines += [f"Note: {_code(note)}" for note in done.notes]
+    lines += [f"Note: {code(note)}" for note in done.notes]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _archived(row: Weighed) -> tuple[str, str, str]:
     age, recalls = amount(round(row.decay.age_days), "day"), amount(row.recall_count, "recall")
     why = f"weight {row.decay.weight:.4f}, {age} old, {recalls}"
-    return f"`{row.head.id}`", why, _code(row.head.headline)
+    return f"`{row.head.id}`", why, _cell(row.head.headline)
 
 
 def _section(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -86,8 +86,7 @@ def _section(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) ->
         yield ""
 
 
-def _code(text: str) -> str:
-    """Return text as one code span that fits into a table."""
-    line = show_controls(" ".join(text.split())).replace("`", "'").replace("|", "¦")
-    shown = line if len(line) <= _SHOWN_CHARS else line[: _SHOWN_CHARS - 1] + "…"
-    return f"`{shown}`" if shown else ""
+def _cell(text: str) -> str:
+    """Return text as one code span of a table, not longer than a line; nothing for no text."""
+    line = " ".join(text.split())
+    return cell(line if len(line) <= _SHOWN_CHARS else line[: _SHOWN_CHARS - 1] + "…") if line else ""

@@ -58,9 +58,7 @@ def test_branch_gets_one_commit_and_the_tree_none(store: Clone) -> None:
     assert store.git("status", "--porcelain") == ""
     assert store.git("rev-list", "--count", "HEAD..memx/maintain").strip() == "1"
     message = store.git("log", "-1", "--format=%B", "memx/maintain")
-    assert message.startswith(
-        "Maintain memory: 1 count folded, 1 bullet archived\n\n## Memory maintenance\n"
-    )
+    assert message.startswith("Maintain memory: 1 count folded, 1 bullet archived\n\n## Memory maintenance\n")
     changed = store.git("diff", "--name-status", "HEAD", "memx/maintain").splitlines()
     files = [line for line in changed if not line.endswith(".gitkeep")]
     assert sorted(line[0] for line in files) == ["M", "R"]
@@ -114,7 +112,7 @@ def test_summary_is_inert_markdown(store: Clone) -> None:
     """Texts of bullets stand in code spans: no heading, table cell or mention comes out of them."""
     text = store.ok("maintain", "--now", LATER)
     row = next(line for line in text.splitlines() if "pnpm" in line)
-    assert "`Use pnpm here because npm ¦ breaks 'the' lockfile, says @alice`" in row
+    assert r"``Use pnpm here because npm \| breaks `the` lockfile, says @alice``" in row
     assert "### Archived: 1" in text
     assert "days old, 0 recalls" in text
     assert text.startswith("## Memory maintenance\n")

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from memx.app.add import Added
     from memx.app.curate import Pair, Settled
     from memx.entry.cli.invocation import Invocation
     from memx.model import StoredBullet
@@ -63,6 +64,14 @@ def run_add(invocation: Invocation, **values: object) -> int:
         added = add(place, draft)
     except MemxError as error:
         return _not_stored(invocation, error, draft.text)
+    _report(invocation, added, explains=bool(values.get("explain")))
+    for sentence in missing_anchors(invocation.project, draft.anchors):
+        invocation.notice(sentence)
+    return EXIT_EXPECTED if added.action == "refused" else EXIT_OK
+
+
+def _report(invocation: Invocation, added: Added, *, explains: bool) -> None:
+    """Say what became of a lesson, and what a person may want to do about it."""
     document: dict[str, object] = {
         "action": added.action,
         "id": added.id,
@@ -72,24 +81,23 @@ def run_add(invocation: Invocation, **values: object) -> int:
         "elsewhere": list(added.elsewhere),
         "similar": list(added.similar),
         "hint": added.hint,
+        "warning": added.warning,
     }
     lines = [f"{added.action} {added.id} {added.path}"]
-    if values.get("explain") or added.action in ("flagged", "merged"):
+    if explains or added.action in ("flagged", "merged"):
         lines += [f"  {added.reason}"] if added.reason else []
-    if values.get("explain"):
+    if explains:
         document["explain"] = [_pair_document(pair) for pair in added.pairs]
         lines += _explain(added.pairs)
     invocation.emit(document, map(show_controls, lines))
-    if added.hint:
-        invocation.notice(added.hint)
+    for said in (added.hint, added.warning):
+        if said:
+            invocation.notice(said)
     _say_conflicts(invocation, added.id, added.conflicts)
-    for sentence in missing_anchors(invocation.project, draft.anchors):
-        invocation.notice(sentence)
     for other in added.similar:
         invocation.notice(f"{other} says the same: memx resolve {added.id} {other} --keep merge")
     for other in added.elsewhere:
         invocation.notice(f"another store says so too: memx show {other}")
-    return EXIT_EXPECTED if added.action == "refused" else EXIT_OK
 
 
 def _not_stored(invocation: Invocation, error: MemxError, text: str) -> int:

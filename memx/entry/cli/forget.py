@@ -205,10 +205,14 @@ def run_archive(
 def run_restore(invocation: Invocation, *, bullet: str, stage: bool) -> int:
     """Bring a bullet back from the archive."""
     from memx.app.forget import restore
+    from memx.app.orders import ORDERS, gives_orders
 
     restored = restore(invocation.project, bullet, stage=stage)
-    document = {"id": restored.bullet.id, "path": restored.path}
+    warning = ORDERS if gives_orders(restored.bullet) else ""
+    document = {"id": restored.bullet.id, "path": restored.path, "warning": warning}
     invocation.emit(document, [f"restored {restored.bullet.id} {restored.path}"])
+    if warning:
+        invocation.notice(warning)
     return EXIT_OK
 
 
