@@ -7,6 +7,9 @@ similarity, even when one text leaves its subject out.
 
 from __future__ import annotations
 
+import re
+
+from memx.curator import words
 from memx.curator.features import compare
 from memx.curator.tokens import analyse
 from memx.record import record
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 SAME_SUBJECT = 0.65
 """Probability of one subject from which a pair that is not the same lesson is flagged."""
 _FRAGMENT_WEIGHT = 2.5
+_LATIN_WORD = re.compile(r"[a-z]+")
 _SHARED_SUBJECT = 0.3
 
 
@@ -54,6 +58,19 @@ def sufficiency(comparison: Comparison) -> str:
             )
             return f"{low} is called enough, the other asks for at least {high}"
     return ""
+
+
+def may_speak_of_adequacy(text: str) -> bool:
+    """Tell whether a text has a word for "enough" or "at least" at all, beside a figure; it costs no analysis."""
+    if not any(map(str.isdigit, text)):
+        return False
+    folded = words.fold(text)
+    return words.adequacy_pattern().search(folded) is not None or any(
+        concept in words.ADEQUACY
+        for word in _LATIN_WORD.findall(folded)
+        for lang in words.LATIN
+        for concept in words.concepts_of(word, lang)
+    )
 
 
 def adequacy(text: str) -> int:

@@ -9,9 +9,8 @@ the merges finds nothing.
 
 from __future__ import annotations
 
-from memx.curator.features import compare
-from memx.curator.judge import judge_comparison
-from memx.curator.tokens import analyse
+from memx.curator.judge import judge_texts
+from memx.curator.names import name_apart
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -37,7 +36,8 @@ def judge_pairs(
 ) -> Iterator[JudgedPair]:
     """Judge nominated pairs (id, id, cosine), each once, skipping unknown ids; lazily, in the order given.
 
-    Pairs that share a bullet should come together: the texts read last are remembered.
+    Pairs whose texts name two things are independent and left out. Pairs that share a bullet should come
+    together: the texts read last are remembered.
     """
     seen: set[tuple[str, str]] = set()
     for left, right, cosine in neighbours:
@@ -45,9 +45,8 @@ def judge_pairs(
         if a == b or (a, b) in seen or a not in texts or b not in texts:
             continue
         seen.add((a, b))
-        yield JudgedPair(
-            a, b, judge_comparison(compare(analyse(texts[a]), analyse(texts[b])), cosine, config)
-        )
+        if not name_apart(texts[a], texts[b]):
+            yield JudgedPair(a, b, judge_texts(texts[a], texts[b], cosine, config))
 
 
 def complete_link(

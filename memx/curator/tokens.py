@@ -284,7 +284,7 @@ class _Reader:
 
     def _on_number(self, raw: str, start: int, end: int) -> None:
         low = raw.lstrip("<>≤≥")
-        value = float(re.sub(r",(?=\d{3}\b)", "", low).replace(",", ".")) if low.count(".") < 2 else 0.0  # noqa: PLR2004
+        value = _figure(low)
         name, named_end, kind = self.last_word
         unit = _UNIT.match(self.text, end)
         known = words.units().get(unit.group(1).lower()) if unit else None
@@ -527,6 +527,12 @@ _SEQUENCE = frozenset({"=first", "=last", "=before", "=after", "before", "after"
 
 _RANKS = {"first": "leading", "last": "trailing"}
 """Concepts of a sequence, and what their words mean before a noun."""
+
+
+def _figure(written: str) -> float:
+    """Return the value of digits with separators; 0 for a list such as "1,2,3" and for "1.2.3"."""
+    plain = re.sub(r",(?=\d{3}\b)", "", written).replace(",", ".")
+    return float(plain) if plain.count(".") < 2 else 0.0  # noqa: PLR2004 (one point is a decimal)
 
 
 def _stances(units: tuple[Unit, ...]) -> dict[str, int]:

@@ -185,6 +185,19 @@ def opposites() -> Opposites:
     return Opposites(side, frozenset(strong))
 
 
+ADEQUACY = frozenset({"enough", "insufficient", "minimum"})
+"""The concepts of the axis on which something is enough or more is asked for."""
+
+
+@cache
+def adequacy_pattern() -> re.Pattern[str]:
+    """Return a pattern for the words of those concepts in languages written without spaces."""
+    found = {
+        w for lang in CJK for w, named in concepts(lang).items() if not w.isascii() and ADEQUACY & {*named}
+    }
+    return re.compile("|".join(sorted(map(re.escape, found), key=len, reverse=True)))
+
+
 @cache
 def operators(lang: str) -> Operators:
     """Return the turning words of a language."""

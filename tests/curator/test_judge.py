@@ -156,3 +156,8 @@ def test_verdict_is_symmetric(a: str, b: str, cosine: float) -> None:
 def test_any_text_is_judged(a: str, b: str) -> None:
     """No text makes the Curator fail, and a similarity is a probability."""
     assert 0 <= judge_texts(a, b, 0.5, CONFIG).similarity <= 1
+
+
+def test_list_of_figures_is_read_without_a_value() -> None:
+    """A row of figures with commas is no number, and no reason to fail."""
+    assert judge_texts("Open ports 1,2,3.", "Open ports 1,2,3,4 and 1.2,3.", 0.9, CONFIG).action

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,3 +39,18 @@ def test_progress_is_reported_by_blocks() -> None:
 def test_no_rows_are_no_pairs() -> None:
     """An empty store has nothing to compare."""
     assert list(near_pairs([], 3, 0.4)) == []
+
+
+def test_sieve_of_first_dimensions_keeps_near_pairs_with_their_exact_cosines() -> None:
+    """Of many rows the nearest are found by the first dimensions alone, and told with the cosine of all."""
+    numbers = np.random.default_rng(5)
+    base = numbers.normal(0, 40, (150, 256))
+    rows = [
+        row.clip(-127, 127).astype(np.int8).tobytes()
+        for row in (*base, *(base + numbers.normal(0, 9, base.shape)))
+    ]
+    exact = {(i, j): cosine for i, j, cosine in near_pairs(rows, 1, 0.4)}
+    sieved = {(i, j): cosine for i, j, cosine in near_pairs(rows, 1, 0.4, sieved_above=100)}
+    assert len(exact) == len(rows)
+    assert sieved.keys() == exact.keys()
+    assert all(abs(sieved[pair] - exact[pair]) < 1e-5 for pair in exact)
