@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STAT_ALL_LIMIT = 2_000
 FOLDERS = ("bullets", "archive")
 SUFFIX = ".md"
-FORMAT_BITS, REGULAR = 0o170000, 0o100000
+FORMAT_BITS, REGULAR, FOLDER = 0o170000, 0o100000, 0o040000
 """The kind of a file in st_mode; the module `stat` costs a millisecond."""
 
 RACY_NS = 20_000_000
@@ -30,23 +30,76 @@ system's clock, so its stat proves nothing yet: the digest decides at the next c
 UNPROVEN = (0, 0, 0, 0)
 
 _UNKNOWN = -1
+_HAS_DESCRIPTORS = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
+_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _LISTING_FORMAT = 2
 """Later formats of marshal may write equal values in different ways."""
 
 
-def list_folders(root: str, only: Sequence[str] = FOLDERS) -> dict[str, bytes]:  # noqa: C901 (one plain loop)
+def list_folders(root: str, only: Sequence[str] = FOLDERS) -> dict[str, bytes]:
     """Return {folder: listing} of all folders at or below `only` that hold bullet files; paths relative to root.
 
     A listing is one value (`read_listing`), so that a folder in which nothing changed is compared at the speed
     of memory and never taken apart. Symbolic links are not followed, hidden and temporary files are passed
-    over: as Store.paths does. Every search of a small store runs this loop, so it is one plain loop.
+    over: as Store.paths does.
     """
     found: dict[str, bytes] = {}
     pending = list(only)
     while pending:
         folder = pending.pop()
-        names: list[str] = []
-        values: list[int] = []
+        path = f"{root}/{folder}"
+        try:
+            descriptor = os.open(path, _FOLDER_FLAGS) if _HAS_DESCRIPTORS else None
+        except OSError:
+            continue
+        try:
+            names, values, below = _list_folder(path, descriptor)
+        except OSError:
+            continue
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+        pending += [f"{folder}/{name}" for name in below]
+        if names:
+            found[folder] = marshal.dumps((names, values), _LISTING_FORMAT)
+    return found
+
+
+def _list_folder(path: str, descriptor: int | None) -> tuple[list[str], list[int], list[str]]:
+    """Return the bullet files of a folder, the four values of each, and the folders in it."""
+    names: list[str] = []
+    values: list[int] = []
+    below: list[str] = []
+    stat = os.stat
+    # From a descriptor, the way to the folder is walked once and not once a file: a quarter of the time.
+    before = "" if descriptor is not None else f"{path}/"
+    for name in os.listdir(path if descriptor is None else descriptor):
+        if name[0] == ".":
+            continue
+        try:
+            s = stat(before + name, dir_fd=descriptor, follow_symlinks=False)
+        except OSError:
+            continue  # removed while we looked
+        kind = s.st_mode & FORMAT_BITS
+        if kind == FOLDER:
+            below.append(name)
+        elif kind == REGULAR and name.endswith(SUFFIX):
+            names.append(name)
+            values += (s.st_mtime_ns, s.st_size, s.st_ino, s.st_ctime_ns)
+    return names, values, below
+
+
+def list_numbers(root: str, only: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return {folder: {name: inode}} of the bullet files at or below some folders, without asking for a stat.
+
+    Who replaces a file makes the new one beside the old one, so that it has another number; who removes a file
+    and makes it anew, as git does, may be given the same one.
+    """
+    found: dict[str, dict[str, int]] = {}
+    pending = list(only)
+    while pending:
+        folder = pending.pop()
+        numbers: dict[str, int] = {}
         try:
             entries = os.scandir(f"{root}/{folder}")
         except OSError:
@@ -56,21 +109,12 @@ def list_folders(root: str, only: Sequence[str] = FOLDERS) -> dict[str, bytes]: 
                 name = entry.name
                 if name[0] == ".":
                     continue
-                if not name.endswith(SUFFIX):
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(f"{folder}/{name}")
-                    continue
-                try:
-                    s = entry.stat(follow_symlinks=False)
-                except OSError:
-                    continue  # removed while we looked
-                if s.st_mode & FORMAT_BITS == REGULAR:
-                    names.append(name)
-                    values += (s.st_mtime_ns, s.st_size, s.st_ino, s.st_ctime_ns)
+                if name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
+                    numbers[name] = entry.inode()
                 elif entry.is_dir(follow_symlinks=False):
                     pending.append(f"{folder}/{name}")
-        if names:
-            found[folder] = marshal.dumps((names, values), _LISTING_FORMAT)
+        if numbers:
+            found[folder] = numbers
     return found
 
 
@@ -82,8 +126,14 @@ def make_listing(files: Mapping[str, Stat]) -> bytes:
 
 def read_listing(listing: bytes) -> dict[str, Stat]:
     """Return {name: stat} in the order of the listing."""
-    names, values = marshal.loads(listing)  # noqa: S302 (our own cache, behind a checksum)
+    names, values = columns_of(listing)
     return dict(zip(names, zip(*[iter(values)] * 4, strict=True), strict=True))
+
+
+def columns_of(listing: bytes) -> tuple[list[str], list[int]]:
+    """Return the names of a listing, and the four values of each one after the other."""
+    names, values = marshal.loads(listing)  # noqa: S302 (our own cache, behind a checksum)
+    return names, values
 
 
 def stat_bullet(root: str, path: str) -> Stat | None:
@@ -127,6 +177,17 @@ def make_stamp(root: str, git_files: Sequence[str]) -> Stamp:
         if state is not None:
             stamp.append((path, state[0], state[1], state[2]))
     return tuple(stamp)
+
+
+def is_git_still(git_files: Sequence[str], known: Stamp) -> bool:
+    """Return whether git surely wrote no file of the work tree between two moments: when `known` was taken, and now.
+
+    Git locks its index before it writes files and gives it another stat afterwards.
+    """
+    if not git_files or stat_file(f"{git_files[0]}.lock") is not None:
+        return False
+    states = {path: (m, size, inode) for path, m, size, inode in known}
+    return all(states.get(path) == (stat_file(path) or UNPROVEN)[:3] for path in git_files)
 
 
 def proven(state: Stat, read_ns: int) -> Stat:

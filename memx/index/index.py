@@ -378,7 +378,22 @@ class Index:
         read_ns = freshness.now_ns()
         stamp = freshness.remembered(self._stamp(), read_ns)
         tables = Tables(generation)
+        if only is not None and head is not None and self._is_git_still(head):
+            known, found = self._replaced(tables, only)
+            if self._is_git_still(head):
+                return replace(self._compare(known, found, tables, head, read_ns), stamp=stamp)
         listings = freshness.list_folders(self._place.root, FOLDERS if only is None else only)
+        known, found = self._differing(tables, listings, only)
+        compared = self._compare(known, found, tables, head, read_ns)
+        return replace(compared, listings=listings, stamp=stamp, is_complete=only is None)
+
+    def _is_git_still(self, head: Head) -> bool:
+        return freshness.is_git_still(self._place.git_files, head.stamp)
+
+    def _differing(
+        self, tables: Tables, listings: dict[str, bytes], only: tuple[str, ...] | None
+    ) -> tuple[dict[str, Stat], dict[str, Stat]]:
+        """Return the stats, as they were and as they are, of the files that may differ."""
         known: dict[str, Stat] = {}
         found: dict[str, Stat] = {}
         for folder in sorted({*listings, *_below(tables.folders(), only)}):
@@ -393,8 +408,31 @@ class Index:
                 if name in before:
                     known[f"{folder}/{name}"] = before[name]
             known.update({f"{folder}/{name}": before[name] for name in before.keys() - now.keys()})
-        compared = self._compare(known, found, tables, head, read_ns)
-        return replace(compared, listings=listings, stamp=stamp, is_complete=only is None)
+        return known, found
+
+    def _replaced(self, tables: Tables, only: tuple[str, ...]) -> tuple[dict[str, Stat], dict[str, Stat]]:
+        """Return the same for files that came, went or were replaced in these folders: a stat for each of them alone.
+
+        A file that something else than git removed and made anew may pass for the old one: as with an edit in
+        place, its own stat tells where it is a hit, and the next full check everywhere.
+        """
+        known: dict[str, Stat] = {}
+        found: dict[str, Stat] = {}
+        listed = freshness.list_numbers(self._place.root, only)
+        for folder in sorted({*listed, *_below(tables.folders(), only)}):
+            before, now = tables.numbers(folder), listed.get(folder, {})
+            differing = [name for name, number in now.items() if before.get(name) != number]
+            differing += before.keys() - now.keys()
+            # Many, and one table of all is the sooner way.
+            stats = tables.some_stats(folder, differing) if len(differing) <= FEW else tables.stats(folder)
+            for name in differing:
+                path = f"{folder}/{name}"
+                state = freshness.stat_bullet(self._place.root, path)
+                if name in stats and stats[name] != state:
+                    known[path] = stats[name]
+                if state is not None and stats.get(name) != state:
+                    found[path] = state
+        return known, found
 
     def _named(self, generation: str, head: Head, paths: Sequence[str]) -> Changes:
         """Compare only these files with a generation."""
@@ -404,7 +442,8 @@ class Index:
         found: dict[str, Stat] = {}
         for path in paths:
             folder, _, name = path.rpartition("/")
-            before, now = tables.stats(folder).get(name), freshness.stat_bullet(self._place.root, path)
+            before = tables.some_stats(folder, (name,)).get(name)
+            now = freshness.stat_bullet(self._place.root, path)
             if before is not None:
                 known[path] = before
             if now is not None:

@@ -21,7 +21,7 @@ import os
 from binascii import crc32
 
 from memx.errors import IndexUnavailableError
-from memx.index.freshness import read_listing, stat_file
+from memx.index.freshness import columns_of, read_listing, stat_file
 from memx.model import Problem
 from memx.record import record
 
@@ -141,6 +141,7 @@ class Tables:
         self._files = _Parts(os.path.join(generation, FILES)) if generation else None
         self._digests: _Parts | None = None
         self._logged: dict[str, dict[str, Entry]] = {}
+        self._taken: tuple[str, list[str], list[int]] = ("", [], [])
         for entries in _read_log(generation)[0] if generation else ():
             for path, entry in entries.items():
                 folder, _, name = path.rpartition("/")
@@ -162,6 +163,39 @@ class Tables:
         """Return {name: stat} of the files in a folder."""
         part = self._files.get(folder) if self._files else None
         return self._with_log(folder, {} if part is None else read_listing(part), 0)
+
+    def numbers(self, folder: str) -> dict[str, int]:
+        """Return {name: inode} of the files in a folder."""
+        names, values = self._columns(folder)
+        table = dict(zip(names, values[2::4], strict=True))
+        for name, (stat, _) in self._logged.get(folder, {}).items():
+            if stat is None:
+                table.pop(name, None)
+            else:
+                table[name] = stat[2]
+        return table
+
+    def some_stats(self, folder: str, wanted: Iterable[str]) -> dict[str, Stat]:
+        """Return {name: stat} of those of some files in a folder that were there."""
+        names, values = self._columns(folder)
+        logged = self._logged.get(folder, {})
+        found: dict[str, Stat] = {}
+        for name in wanted:
+            if name in logged:
+                stat = logged[name][0]
+                if stat is not None:
+                    found[name] = stat
+            elif name in names:
+                at = 4 * names.index(name)
+                found[name] = (values[at], values[at + 1], values[at + 2], values[at + 3])
+        return found
+
+    def _columns(self, folder: str) -> tuple[list[str], list[int]]:
+        """Return the table's names and values of a folder, without the log; the last one is remembered."""
+        if self._taken[0] != folder:
+            part = self._files.get(folder) if self._files else None
+            self._taken = (folder, *(([], []) if part is None else columns_of(part)))
+        return self._taken[1:]
 
     def digests(self, folder: str) -> dict[str, bytes]:
         """Return {name: digest} of the files in a folder, those that cannot be parsed among them."""

@@ -59,9 +59,11 @@ def edit(store: IndexedStore, action: str, name: str, folder: str, words: tuple[
         shutil.move(path, target)
 
 
-def answers(store: IndexedStore, cache: str, vectors_folder: str, *, fresh: bool) -> str:
+def answers(
+    store: IndexedStore, cache: str, vectors_folder: str, *, fresh: bool, git_files: tuple[str, ...] = ()
+) -> str:
     """Return what searches say, as one text."""
-    place = IndexPlace(str(store.root), cache)
+    place = IndexPlace(str(store.root), cache, git_files=git_files)
     index = Index(place, Vectors.open(Config().embedding, vectors_folder))
     said = []
     for query in WORDS:
@@ -72,26 +74,80 @@ def answers(store: IndexedStore, cache: str, vectors_folder: str, *, fresh: bool
     return json.dumps(said, ensure_ascii=False, sort_keys=True, indent=1)
 
 
-@pytest.mark.parametrize("limit", [2_000, 0])
+@pytest.mark.parametrize(("limit", "has_git"), [(2_000, False), (0, False), (0, True)])
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edits=st.lists(EDITS, min_size=2, max_size=9))
 def test_refreshed_index_answers_as_a_rebuilt_one(
     tmp_path_factory: pytest.TempPathFactory,
     limit: int,
+    has_git: bool,  # noqa: FBT001 (a parameter of the test)
     edits: list[tuple[str, str, str, tuple[str, ...]]],
 ) -> None:
     """Whatever happens to the files, in whatever steps: the same bytes, below the limit of stats and above."""
     folder = tmp_path_factory.mktemp("store")
     store = IndexedStore(folder)
     kept, new, shared = str(folder / "kept"), str(folder / "new"), str(folder / "vectors")
+    git_files = (still_git_index(folder),) if has_git else ()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index_module, "STAT_ALL_LIMIT", limit)
         for action, name, inside, words in edits:
             if action == "look":
-                answers(store, kept, shared, fresh=False)
+                answers(store, kept, shared, fresh=False, git_files=git_files)
             else:
                 edit(store, action, name, inside, words)
         assert answers(store, kept, shared, fresh=limit == 0) == answers(store, new, shared, fresh=False)
+
+
+def still_git_index(folder: Path) -> str:
+    """Make what stands for git's index, long enough ago to prove something, and return its path."""
+    path = folder / "index"
+    path.write_bytes(b"DIRC")
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    return str(path)
+
+
+def test_replaced_files_of_a_large_store_are_found_by_their_numbers(
+    store: IndexedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While git is still, new, replaced and removed files show in the folder, and no other file is asked for a stat."""
+    monkeypatch.setattr(index_module, "STAT_ALL_LIMIT", 0)
+    for name in ("a", "b", "c"):
+        store.write(name, f"alpha {name}")
+    place = IndexPlace(str(store.root), str(store.cache), git_files=(still_git_index(tmp_path),))
+    Index(place).rebuild()
+    time.sleep(0.05)
+    Index(place).refresh()
+    monkeypatch.setattr(freshness, "list_folders", lambda *_: pytest.fail("every file was asked for a stat"))
+    store.write("a", "omega a")
+    store.write("d", "omega d", "bullets/general/deep.md")
+    store.path("b").unlink()
+    assert store.find("omega", Index(place)) == ["a", "d"]
+    assert store.find("alpha", Index(place)) == ["c"]
+    assert Index(place).snapshot().checks_hits
+
+
+@pytest.mark.parametrize("is_at_work", [True, False])
+def test_files_that_git_made_anew_are_found_whatever_their_numbers(
+    store: IndexedStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_at_work: bool,  # noqa: FBT001
+) -> None:
+    """Git may be given the number of a file that it removed: while it works and after, all files are asked."""
+    monkeypatch.setattr(index_module, "STAT_ALL_LIMIT", 0)
+    monkeypatch.setattr(freshness, "list_numbers", lambda *_: pytest.fail("numbers were believed"))
+    store.write("a", "alpha")
+    git_index = still_git_index(tmp_path)
+    place = IndexPlace(str(store.root), str(store.cache), git_files=(git_index,))
+    Index(place).rebuild()
+    time.sleep(0.05)
+    Index(place).refresh()
+    if is_at_work:
+        (tmp_path / "index.lock").touch()
+    else:
+        os.utime(git_index, (1_700_000_001, 1_700_000_001))
+    store.write("a", "omega")
+    assert store.find("omega", Index(place)) == ["a"]
 
 
 def test_refresh_of_named_files_looks_at_nothing_else(

@@ -94,6 +94,8 @@ class VectorStore:
 
     def reload(self) -> None:
         """See what other processes have added or compacted since."""
+        if self._is_as_mapped():
+            return
         for _ in range(_OPEN_ATTEMPTS):
             self._rows_of_key, self._lookups, self._first_bytes, self._norms = None, 0, b"", None
             self._manifest = self._read_manifest()
@@ -114,6 +116,17 @@ class VectorStore:
         self._manifest = None
         self._rows = self._keys = memoryview(b"")
         self._count = 0
+
+    def _is_as_mapped(self) -> bool:
+        """Return whether the files are those that are mapped: what was worked out of them still holds."""
+        if not self._count or self._read_manifest() != self._manifest:
+            return False
+        try:
+            return os.stat(self._path("keys")).st_size == len(self._keys) and os.stat(
+                self._path("rows")
+            ).st_size == len(self._rows)
+        except OSError:
+            return False
 
     def has(self, keys: Iterable[bytes]) -> set[bytes]:
         """Return those of the keys that have a vector."""
