@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from memx.app.project import Project
     from memx.config import ReflectorConfig
-    from memx.model import Candidate, Rejection
+    from memx.model import Candidate, Commit, Rejection
     from memx.redact import PrivacySanitizer
     from memx.reflector import Reflector
 
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     """What a batch taught, what was dropped, and the candidates' lines for the spool."""
 
 BATCH_COMMITS = 400
-EXPLAINED_BATCHES = 4
+FIRST_COMMITS = 50
+"""So many are reflected on before the work is shared: what they need compiled no other process compiles again."""
+EXPLAINED_BATCHES = 5
 """Only the first rejections of a history are shown, so the other batches do without."""
 SHA_BYTES = 20
 PARALLEL_ABOVE = 1500
@@ -213,7 +215,7 @@ def _reflect_all(
     """
     batches = _unread(project, history, options, done)
     cores = os.cpu_count() or 1
-    first = list(islice(batches, PARALLEL_ABOVE // BATCH_COMMITS + 1))
+    first = list(islice(batches, PARALLEL_ABOVE // BATCH_COMMITS + 2))
     is_long = sum(len(shas) for shas, _ in first) > PARALLEL_ABOVE
     more = (config, project.sanitizer, not options.is_dry)
     reading: deque[list[str]] = deque()
@@ -223,10 +225,12 @@ def _reflect_all(
             reading.append(shas)
             yield data, number < EXPLAINED_BATCHES
 
-    if is_long and cores > 1:
-        outcomes = map_on_cores(_reflect, unparsed(), *more, cores=cores)
-    else:
-        outcomes = (_reflect(batch, *more) for batch in unparsed())
+    waiting = unparsed()
+    shared = is_long and cores > 1
+    here = islice(waiting, 1) if shared else waiting
+    outcomes: Iterator[Outcome] = (_reflect(batch, *more) for batch in here)
+    if shared:
+        outcomes = chain(outcomes, map_on_cores(_reflect, waiting, *more, cores=cores))
     for outcome in outcomes:
         yield reading.popleft(), outcome
 
@@ -245,13 +249,14 @@ def _unread(
         no_merges=True,
     )
     skips = bool(done) and not options.again
-    size = BATCH_COMMITS * FIELDS_A_COMMIT
+    size = FIRST_COMMITS * FIELDS_A_COMMIT
     waiting: list[bytes] = []
     for fields in stream:
         waiting += _without(done, fields, FIELDS_A_COMMIT) if skips else fields
         while len(waiting) >= size:
             yield _batch(waiting[:size], FIELDS_A_COMMIT)
             del waiting[:size]
+            size = BATCH_COMMITS * FIELDS_A_COMMIT
     if waiting:
         yield _batch(waiting, FIELDS_A_COMMIT)
 
@@ -292,18 +297,21 @@ def _reflect(batch: Batch, config: ReflectorConfig, sanitizer: PrivacySanitizer,
 def _with_files(
     project: Project, reflector: Reflector, candidates: Iterable[Candidate], history: History
 ) -> list[Candidate]:
-    """Read the commits behind the best candidates again with their files, and reflect on them anew."""
+    """Read the commits behind the best candidates again with their files, for anchors and what the diffs add."""
     from memx.repo.history import read_commits
-    from memx.repo.squash import split_squash
 
     ranked = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.id))
     ranked = [*distinct(ranked[:_COMPARED], 2 * history.top), *ranked[_COMPARED:]]
     if history.top:
         ranked = ranked[: history.top * 2]
-    by_id = {candidate.id: candidate for candidate in ranked}
-    shas = sorted({c.source.removeprefix("commit ") for c in ranked if c.source.startswith("commit ")})
-    if not shas:
+    of_commit: dict[str, list[Candidate]] = {}
+    for candidate in ranked:
+        if candidate.source.startswith("commit "):
+            of_commit.setdefault(candidate.source.removeprefix("commit "), []).append(candidate)
+    if not of_commit:
         return ranked
+    by_id = {candidate.id: candidate for candidate in ranked}
+    shas = sorted(of_commit)
     repository = require_repository(project)
     for start in range(0, len(shas), BATCH_COMMITS):
         commits = read_commits(
@@ -314,10 +322,21 @@ def _with_files(
             paths=CONFIG_PATHSPECS,
             no_walk=True,
         )
-        for part in chain.from_iterable(map(split_squash, commits)):
-            for candidate in reflector.commit(part).candidates:
-                for old in [c for c in by_id.values() if c.source == candidate.source]:
-                    if old.text in candidate.text:  # the files add a changed value to the words
-                        del by_id[old.id]
-                by_id[candidate.id] = candidate
+        for commit in commits:
+            old = of_commit.get(commit.sha, [])
+            new = _renewed(reflector, commit, old)
+            for candidate in old:
+                if any(candidate.text in other.text for other in new):
+                    by_id.pop(candidate.id, None)
+            by_id.update({candidate.id: candidate for candidate in new})
     return list(by_id.values())
+
+
+def _renewed(reflector: Reflector, commit: Commit, known: list[Candidate]) -> list[Candidate]:
+    """Return a commit's candidates with its files; only where these say more it is reflected on anew."""
+    from memx.repo.squash import split_squash
+
+    parts = split_squash(commit)
+    if parts == [commit] and not reflector.shows_more(commit):
+        return [reflector.anchored(candidate, commit) for candidate in known]
+    return [candidate for part in parts for candidate in reflector.commit(part).candidates]

@@ -141,6 +141,14 @@ class Reflector:
         message = self._without_broken_secrets(commit.message) if found.candidates else commit.message
         return found if message is commit.message else self._commit(replace(commit, message=message))
 
+    def shows_more(self, commit: Commit) -> bool:
+        """Tell whether a commit's diff, where it was read, adds something to what the message says."""
+        return _shown_by(commit) is not None
+
+    def anchored(self, candidate: Candidate, commit: Commit) -> Candidate:
+        """Return a commit's candidate that was distilled without its files, anchored to them."""
+        return replace(candidate, anchors=self._anchors(candidate.text, _paths_of(commit)))
+
     def _without_broken_secrets(self, text: str) -> str:
         """Redact secrets that go on in the next line: once lines are joined by a blank nothing knows them."""
         if "\n" not in text or not self._sanitizer.breaks_secrets(text):
@@ -158,7 +166,7 @@ class Reflector:
             source=f"commit {commit.sha}",
             created=commit.authored,
             author=commit.author,
-            paths=tuple(change.path for change in commit.files),
+            paths=_paths_of(commit),
         )
         stated = explicit_lessons(message)
         if stated:
@@ -433,7 +441,7 @@ class Reflector:
             tags=tags_of(safe, tools),
             tools=tools,
             entities=entities_of(safe),
-            anchors=tuple(self._sanitizer.sanitize(path).text for path in anchors_of(safe, origin.paths)),
+            anchors=self._anchors(safe, origin.paths),
             source=origin.source,
             created=origin.created,
             evidence=tuple(
@@ -443,6 +451,13 @@ class Reflector:
             lang=language,
             author=origin.author,
         )
+
+    def _anchors(self, text: str, paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(self._sanitizer.sanitize(path).text for path in anchors_of(text, paths))
+
+
+def _paths_of(commit: Commit) -> tuple[str, ...]:
+    return tuple(change.path for change in commit.files)
 
 
 def _shown_by(commit: Commit) -> DiffEvidence | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memx.app.distil import History, Options
-from memx.app.mining import BATCH_COMMITS, distinct, mine, without_references
+from memx.app.mining import BATCH_COMMITS, FIRST_COMMITS, distinct, mine, without_references
 from memx.app.project import Project
 from memx.model import Candidate
 
@@ -93,7 +93,7 @@ def test_inbox_holds_no_more_than_the_top_after_interrupted_runs(git_repo: GitRe
         raise KeyboardInterrupt
 
     first = mine(project, history, Options(), interrupt)
-    assert (first.is_interrupted, first.sources, len(project.inbox.ids())) == (True, BATCH_COMMITS, 10)
+    assert (first.is_interrupted, first.sources, len(project.inbox.ids())) == (True, FIRST_COMMITS, 10)
     first_ids = set(project.inbox.ids())
     second = mine(project, history, Options(), interrupt)
     assert (second.is_interrupted, len(project.inbox.ids())) == (True, 10)
@@ -102,3 +102,18 @@ def test_inbox_holds_no_more_than_the_top_after_interrupted_runs(git_repo: GitRe
     assert len(project.inbox.ids()) == 10
     assert first_ids.isdisjoint(project.inbox.ids())
     assert not project.spool.proposed()
+
+
+def test_files_of_a_commit_anchor_what_its_message_taught(git_repo: GitRepo) -> None:
+    """A lesson gets the files of its commit as anchors, and the value that a configuration file changed."""
+    git_repo.commit("start", {"app/worker.py": "x = 1\n", "deploy.yml": "pool_size: 10\n"})
+    git_repo.commit(f"Gotcha: {LESSON}", {"app/worker.py": "x = 2\n"})
+    git_repo.commit(
+        "Raise pool_size, because requests waited for a connection", {"deploy.yml": "pool_size: 50\n"}
+    )
+    project = Project(str(git_repo.path), dict(os.environ), float(NOW))
+    found = mine(project, History(("HEAD",)), Options(is_dry=True), lambda _commits: None).candidates
+    anchors = {candidate.rule: candidate.anchors for candidate in found}
+    assert anchors["trailer"] == ("app/worker.py",)
+    assert any("10" in candidate.text and "50" in candidate.text for candidate in found)
+    assert len(found) == 2
