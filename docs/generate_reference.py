@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memx.agents.schema import input_schema
 from memx.agents.tools import INSTRUCTIONS, TOOLS
-from memx.config import NEEDS_TRUST, Config, iter_keys
+from memx.config import BOUNDS, NEEDS_TRUST, Config, format_number, iter_keys
 from memx.entry.cli.command import FLAG, SHARED, Command, Parameter
 from memx.entry.cli.main import iter_commands
 from memx.entry.cli.mcp import declared
@@ -104,9 +104,10 @@ def render_config() -> str:
         if name != section:
             section = name
             about = cleandoc(type(getattr(Config(), name)).__doc__ or "")
-            parts.append(f"\n## {name}\n\n{about}\n\n| key | default |\n| --- | --- |\n")
+            parts.append(f"\n## {name}\n\n{about}\n\n| key | default | range |\n| --- | --- | --- |\n")
         shown = ", ".join(default) if isinstance(default, tuple) else str(default)
-        parts.append(f"| `{key}` | {shown or '(none)'} |\n")
+        bounds = " to ".join(map(format_number, BOUNDS.get(key, ())))
+        parts.append(f"| `{key}` | {shown or '(none)'} | {bounds} |\n")
     return "".join(parts)
 
 

@@ -81,7 +81,11 @@ class EmbeddingConfig:
 
 @record
 class HooksConfig:
-    """What git hooks do. `block`: what pre-commit refuses: secret, conflict-marker, unsafe-path (links)."""
+    """What git hooks do.
+
+    `block`: what pre-commit refuses: secret, conflict-marker, front-matter (files that do not parse), unsafe-path
+    (links).
+    """
 
     block: tuple[str, ...] = ("secret", "conflict-marker")
     deadline_seconds: float = 5.0
@@ -197,7 +201,11 @@ def load_config(
     for key, default in known.items():
         name = "MEMX_" + key.upper().replace(".", "_")
         if name in environ:
-            values[key] = _coerce(key, environ[name], default)
+            try:
+                values[key] = _coerce(key, environ[name], default)
+            except ConfigError as error:
+                error.path = name
+                raise
             origins[key] = name
     for key, value in (flags or {}).items():
         if value is not None:
@@ -250,6 +258,51 @@ _CHOICES = {
 }
 
 
+_DAYS = (0, 1_000_000)
+_HALF_LIFE = (0.001, 1_000_000)
+_SHARE = (0, 1)
+_FACTOR = (0, 100)
+_CHARS = (0.1, 100)
+_CALLS = (0, 1_000_000_000)
+BOUNDS: dict[str, tuple[float, float]] = {
+    "reflector.min_score": (0, 100),
+    "reflector.repetition_min": (1, 1000),
+    "curator.merge_threshold": _SHARE,
+    "curator.conflict_threshold": _SHARE,
+    "decay.half_life_days": _HALF_LIFE,
+    "decay.half_life_days_method": _HALF_LIFE,
+    "decay.half_life_days_trick": _HALF_LIFE,
+    "decay.half_life_days_pitfall": _HALF_LIFE,
+    "decay.half_life_days_preference": _HALF_LIFE,
+    "decay.half_life_days_knowledge": _HALF_LIFE,
+    "decay.boost_factor": _FACTOR,
+    "decay.permanent_recalls": (0, 1_000_000),
+    "decay.protection_days": _DAYS,
+    "decay.archive_below": _SHARE,
+    "decay.recall_window_minutes": (0, 10_000_000),
+    "generator.keyword_weight": _SHARE,
+    "generator.semantic_weight": _SHARE,
+    "generator.max_results": (0, 10_000),
+    "generator.token_budget": (0, 100_000_000),
+    "generator.recency_boost": _FACTOR,
+    "generator.recency_days": _DAYS,
+    "generator.scope_boost": _FACTOR,
+    "generator.cjk_chars_per_token": _CHARS,
+    "generator.latin_chars_per_token": _CHARS,
+    "hooks.deadline_seconds": (0, 3600),
+    "llm.timeout_seconds": (0.01, 86_400),
+    "llm.retries": (0, 100),
+    "llm.concurrency": (1, 100),
+    "llm.batch_size": (1, 1000),
+    "llm.context_tokens": (100, 100_000_000),
+    "llm.max_calls_per_run": _CALLS,
+    "llm.max_tokens_per_run": _CALLS,
+    "llm.max_calls_per_day": _CALLS,
+    "llm.max_tokens_per_day": _CALLS,
+}
+"""The least and the greatest value of every number, both allowed: what lies beyond is a slip, or divides by zero."""
+
+
 def _coerce(key: str, raw: object, default: object) -> object:
     """Give a raw value the type of the key's default, or raise ConfigError."""
     if isinstance(default, tuple):
@@ -274,9 +327,17 @@ def _coerce_number(key: str, text: str, default: float) -> float:
     except ValueError as error:
         kind = "a whole number" if isinstance(default, int) else "a number"
         raise ConfigError(f"{key} must be {kind}, not {text[:40]!r}") from error
-    if not 0 <= number < float("inf"):
-        raise ConfigError(f"{key} must be zero or more and finite, not {text[:40]!r}")
+    least, most = BOUNDS[key]
+    if not least <= number <= most:
+        raise ConfigError(
+            f"{key} must be from {format_number(least)} to {format_number(most)}, not {text[:40]!r}"
+        )
     return number
+
+
+def format_number(number: float) -> str:
+    """Return a bound as a person would write it."""
+    return f"{number:,}"
 
 
 def _read_file(path: str, problems: list[Problem]) -> list[tuple[str, object, int]]:

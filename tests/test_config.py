@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memx.config import Config, ConfigFile, iter_keys, load_config, set_key
+from memx.config import BOUNDS, Config, ConfigFile, iter_keys, load_config, set_key
 from memx.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ def test_layers_later_wins(tmp_path: Path) -> None:
         ("generator:\n  max_result: 3\n", 2, "unknown key"),
         ("generator: [1\n", 2, "not YAML"),
         ("- a\n- b\n", 1, "not a mapping"),
-        ("decay:\n  half_life_days: -1\n", 2, "zero or more"),
+        ("decay:\n  half_life_days: -1\n", 2, "from 0.001 to 1,000,000"),
+        ("curator:\n  merge_threshold: 80\n", 2, "curator.merge_threshold must be from 0 to 1, not '80'"),
+        ("generator:\n  latin_chars_per_token: 0\n", 2, "from 0.1 to 100"),
         ("decay:\n  half_life_days: .inf\n", 2, "number"),
         ("reflector:\n  mode: magic\n", 2, "one of rules, hybrid, llm"),
         ("schema: 99\n", 1, "newer"),
@@ -112,6 +114,38 @@ def test_bad_environment_raises() -> None:
     """What was typed just now is refused, not passed over."""
     with pytest.raises(ConfigError, match="whole number"):
         load_config([], {"MEMX_GENERATOR_MAX_RESULTS": "x"})
+
+
+NUMBERS = [key for key, value in iter_keys(Config()) if type(value) in (int, float)]
+
+
+@pytest.mark.parametrize("key", NUMBERS)
+def test_number_beyond_its_bounds_is_refused_everywhere(tmp_path: Path, key: str) -> None:
+    """Every numeric key has a range that holds its default; a file, the environment and `config set` name it."""
+    least, most = BOUNDS[key]
+    assert least <= dict(iter_keys(Config()))[key] <= most
+    section, _, name = key.partition(".")
+    for value in ("-1", "1" + "0" * 15, "nan", "inf"):
+        path = write(tmp_path / "c.yml", f"{section}:\n  {name}: {value}\n")
+        loaded = load_config([ConfigFile("user", path)], {})
+        assert loaded.config == Config()
+        assert [(problem.path, problem.line) for problem in loaded.problems] == [(path, 2)]
+        assert loaded.problems[0].message.startswith(f"{key} must be ")
+        variable = "MEMX_" + key.upper().replace(".", "_")
+        with pytest.raises(ConfigError, match=rf"{key} must be .*{value}.*: {variable}"):
+            load_config([], {variable: value})
+        with pytest.raises(ConfigError, match=f"{key} must be "):
+            set_key("", key, value)
+
+
+def test_number_at_a_bound_is_taken() -> None:
+    """Both ends of a range belong to it."""
+    for key in NUMBERS:
+        for bound in BOUNDS[key]:
+            default = dict(iter_keys(Config()))[key]
+            given_text = str(int(bound) if isinstance(default, int) else bound)
+            loaded = load_config([], {"MEMX_" + key.upper().replace(".", "_"): given_text})
+            assert dict(iter_keys(loaded.config))[key] == bound
 
 
 def test_common_half_life_reaches_the_types() -> None:
@@ -155,6 +189,7 @@ def test_set_key_refuses_what_it_cannot_keep() -> None:
             set_key(text, key, value)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_never_raises(text: str) -> None:
     """Whatever stands in the file, loading it answers with a configuration."""

@@ -61,7 +61,11 @@ def run_set(invocation: Invocation, *, key: str, value: str, team: bool, user: b
             before = stream.read()
     except FileNotFoundError:
         before = ""
-    after = set_key(before, key, value)
+    try:
+        after = set_key(before, key, value)
+    except ConfigError as error:
+        error.path = path
+        raise
     os.makedirs(folder, exist_ok=True)
     temporary = f"{path}.{os.getpid()}.tmp"
     with open(temporary, "w", encoding="utf-8") as stream:
