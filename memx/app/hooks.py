@@ -59,11 +59,25 @@ def _check_staged(project: Project, file: StagedFile, content: bytes) -> bool:
     if line:
         say(f"memx: conflict marker: {file.path}:{line}")
         return "conflict-marker" in block
+    is_broken = _say_broken(file.path, content)
     text = content.decode("utf-8", "replace")
     secrets = project.sanitizer.secrets(text)
     for finding in secrets:
         say(f"memx: secret ({finding.kind}): {file.path}:{text.count(chr(10), 0, finding.start) + 1}")
-    return bool(secrets) and "secret" in block
+    return (bool(secrets) and "secret" in block) or (is_broken and "front-matter" in block)
+
+
+def _say_broken(path: str, content: bytes) -> bool:
+    """Name a bullet that no search will return, because it does not parse; True when it is one."""
+    from memx.errors import FrontMatterError
+    from memx.store.codec import parse_bullet
+
+    try:
+        parse_bullet(content, path=path)
+    except FrontMatterError as error:
+        say(f"memx: broken front matter, so nobody will find it: {error.message}: {path}:{error.line or 1}")
+        return True
+    return False
 
 
 def find_conflict_marker(content: bytes) -> int:

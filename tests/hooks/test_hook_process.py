@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -132,6 +133,33 @@ def test_pre_commit_block_list_decides(
     done = try_commit(hooked_repo)
     assert done.returncode == 0
     assert b"secret" in done.stderr
+
+
+BROKEN = {
+    "open fence": ("---\nid: k3v9q2m7xa\nA lesson without an end of its front matter.\n", 1),
+    "bad yaml": ("---\nid: k3v9q2m7xa\ntags: [a\n---\nA lesson.\n", 4),
+    "bad value": ("---\nid: k3v9q2m7xa\nscore: many\n---\nA lesson.\n", 3),
+    "way up": ("---\nid: k3v9q2m7xa\nscope: workspace:../../e\n---\nA lesson.\n", 3),
+    "not utf-8": (b"---\nid: k3v9q2m7xa\n---\nCaf\xe9.\n", 4),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("is_blocked", [False, True], ids=["said", "blocked"])
+def test_pre_commit_broken_front_matter_is_named(
+    hooked_repo: GitRepo, name: str, monkeypatch: pytest.MonkeyPatch, *, is_blocked: bool
+) -> None:
+    """A file that nobody will find is named with its place, and refused where `hooks.block` says so."""
+    if is_blocked:
+        monkeypatch.setenv("MEMX_HOOKS_BLOCK", "secret,front-matter")
+    content, line = BROKEN[name]
+    hooked_repo.write(BULLET, content)
+    hooked_repo.git("add", "--", BULLET)
+    done = try_commit(hooked_repo)
+    assert done.returncode == int(is_blocked)
+    assert re.search(
+        rf"broken front matter.*: {re.escape(BULLET)}:{line}$", done.stderr.decode(), re.MULTILINE
+    )
 
 
 def test_find_conflict_marker_headings_and_rules_are_no_markers() -> None:
