@@ -24,6 +24,11 @@ SCOPE_GLOBAL = "global"
 SCOPE_PROJECT = "project"
 
 
+def is_scope_name(name: str) -> bool:
+    """Say whether a project or workspace may be called so: as git lets a branch be, with no way up or out."""
+    return name.isprintable() and "\\" not in name and {"", ".", ".."}.isdisjoint(name.strip().split("/"))
+
+
 @record
 class Bullet:
     """One lesson: the front matter fields of its file and the body as text."""

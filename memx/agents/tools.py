@@ -91,7 +91,7 @@ def call_show(project: Project, agent: str, values: dict[str, Any]) -> str:  # n
 def call_add(project: Project, agent: str, values: dict[str, Any]) -> str:
     """Store a lesson; the Curator may merge it into another or flag a conflict."""
     from memx.app.add import Draft, add
-    from memx.app.anchoring import complete_anchors
+    from memx.app.anchoring import complete_anchors, missing_anchors
 
     draft = Draft(
         text=values["text"],
@@ -105,7 +105,8 @@ def call_add(project: Project, agent: str, values: dict[str, Any]) -> str:
         anchors=complete_anchors(project, values["anchor"]),
         source=f"{AGENT} {agent}".rstrip(),
     )
-    return "\n".join(map(inline, _added(add(project, draft))))
+    said = [*_added(add(project, draft)), *missing_anchors(project, draft.anchors)]
+    return "\n".join(map(inline, said))
 
 
 def _added(added: Added) -> Iterable[str]:

@@ -41,6 +41,8 @@ def missing_anchors(project: Project, anchors: Iterable[str]) -> list[str]:
         data = read_inside(project.root, anchor.path)
         if data is None:
             found.append(f"anchor {text}: there is no file {anchor.path}")
+        elif anchor.last < anchor.first:
+            found.append(f"anchor {text}: line {anchor.last} is before line {anchor.first}")
         elif check_anchor(anchor, None, data).state == ORPHANED:
             what = anchor.symbol or f"line {anchor.last}"
             found.append(f"anchor {text}: {anchor.path} has no {what}")

@@ -72,12 +72,17 @@ def _count(place: Project) -> int:
     return len(place.store.paths()) if os.path.isdir(place.store_root) else 0
 
 
-def add_store(project: Project, address: str, *, name: str = "", writable: bool = False) -> StoreInfo:
-    """Clone a shared store; raises UsageError for an unsafe address or name, StoreError when there is no store."""
+def add_store(
+    project: Project, address: str, *, name: str | None = None, writable: bool = False
+) -> StoreInfo:
+    """Clone a shared store, named by its address when `name` is None.
+
+    Raises UsageError for an unsafe address or name, StoreError when there is no store.
+    """
     from memx.repo.store_clone import check_address, clone_store
 
     url = check_address(address, project.cwd)
-    name = check_name(name or name_of(url))
+    name = check_name(name_of(url) if name is None else name)
     folder = os.path.join(shared_stores_folder(project.environ), name)
     if os.path.lexists(folder):
         raise StoreError(
@@ -110,7 +115,7 @@ def check_name(name: str) -> str:
     """Return a name that is safe as a folder; raises UsageError."""
     if not _NAME.match(name) or name in _TAKEN:
         hint = "lower-case letters, digits, dots and dashes; not project or user"
-        raise UsageError(f"not a name for a store: {name[:60]!r}", hint=hint)
+        raise UsageError(f"not a name for a store: {name[:60]!r}", hint=f"{hint}; --name NAME")
     return name
 
 

@@ -8,7 +8,7 @@ branch was deleted) counts as the project's. This is visibility, not secrecy.
 
 from __future__ import annotations
 
-from memx.model import SCOPE_GLOBAL, SCOPE_PROJECT
+from memx.model import SCOPE_GLOBAL, SCOPE_PROJECT, is_scope_name
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -44,9 +44,9 @@ def viewer_of(scope: str, viewer: Viewer) -> Viewer:
     if scope == SCOPE_PROJECT:
         return Viewer(PROJECT, viewer.project, "", viewer.living_workspaces)
     kind, _, name = scope.partition(":")
-    if name and kind == PROJECT:
+    if kind == PROJECT and is_scope_name(name):
         return Viewer(PROJECT, name, "", viewer.living_workspaces)
-    if name and kind == WORKSPACE:
+    if kind == WORKSPACE and is_scope_name(name):
         return Viewer(WORKSPACE, viewer.project, name, viewer.living_workspaces)
     raise ValueError(f"scope {scope!r} is neither global, project, project:NAME nor workspace:NAME")
 

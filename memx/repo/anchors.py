@@ -196,16 +196,14 @@ def _indent(line: str) -> int:
 
 
 def _check_lines(anchor: Anchor, old: list[str] | None, new: list[str]) -> AnchorState:
-    count = anchor.last - anchor.first + 1
+    if anchor.last < anchor.first:
+        return AnchorState(ORPHANED, f"line {anchor.last} is before line {anchor.first}")
     if old is None:
         is_there = 0 < anchor.first <= anchor.last <= len(new)
-        return (
-            AnchorState(FRESH)
-            if is_there
-            else AnchorState(ORPHANED, f"the file has {amount(len(new), 'line')}")
-        )
+        size = amount(len(new), "line")
+        return AnchorState(FRESH) if is_there else AnchorState(ORPHANED, f"the file has {size}")
     wanted = [line.strip() for line in old[anchor.first - 1 : anchor.last]]
-    if count < 1 or not any(wanted):
+    if anchor.last > len(old) or not any(wanted):
         return AnchorState(ORPHANED, "there were no such lines")
     places = _find_run(wanted, [line.strip() for line in new])
     if not places:

@@ -16,7 +16,7 @@ from memx.document import (
     split_front_matter,
 )
 from memx.errors import FrontMatterError, StoreError
-from memx.model import SCOPE_GLOBAL, SCOPE_PROJECT, SECTIONS, TYPES, Bullet
+from memx.model import SCOPE_GLOBAL, SCOPE_PROJECT, SECTIONS, TYPES, Bullet, is_scope_name
 from memx.timestamp import parse_time
 
 TYPE_CHECKING = False
@@ -132,12 +132,14 @@ def section_of_path(path: str) -> str:
 
 
 def parse_scope(value: str) -> str:
-    """Return a scope as written; raise ValueError for anything but the three forms."""
-    kind, colon, name = value.partition(":")
-    if value in (SCOPE_GLOBAL, SCOPE_PROJECT) or (
-        colon and name.strip() and kind in ("project", "workspace")
-    ):
+    """Return a scope as written; raise ValueError for anything but the three forms, and for a name like a path."""
+    kind, _, name = value.partition(":")
+    if value in (SCOPE_GLOBAL, SCOPE_PROJECT):
         return value
+    if kind in ("project", "workspace") and name.strip():
+        if is_scope_name(name):
+            return value
+        raise ValueError(f"{_show(name)} is not a name: no `..`, empty part, backslash or control character")
     raise ValueError(f"{_show(value)} is neither global, project, project:NAME nor workspace:NAME")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
+
+import pytest
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Program
@@ -62,3 +65,79 @@ def test_conflict_in_the_text_is_named_at_its_line(store: Program) -> None:
     )
     done = store.run("resolve")
     assert b"x-hhhhhhhhhh.md:4" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("anchor", "words"),
+    [
+        ("src/pool.py#L12-L10", "line 10 is before line 12"),
+        ("src/pool.py#L2-L1", "line 1 is before line 2"),
+        ("src/pool.py#L9", "has no line 9"),
+        ("src/pool.py#L1-L9", "has no line 9"),
+        ("src/pool.py:no_such_symbol", "has no no_such_symbol"),
+        ("src/none.py:acquire", "there is no file src/none.py"),
+    ],
+)
+def test_anchor_that_holds_nothing_is_named_when_added_and_when_verified(
+    store: Program, anchor: str, words: str
+) -> None:
+    """Lines that run backwards or are not there, and symbols that are not: a word at once, and one from `verify`."""
+    store.commit("Code", src__pool_py="def acquire():\n    return 1\n")
+    done = store.run("add", "The pool is small on purpose", "--anchor", anchor)
+    assert (done.returncode, words in done.stderr.decode()) == (0, True)
+    (found,) = json.loads(store.run("verify", "--json").stdout)["anchors"]
+    assert (found["state"], bool(found["reason"])) == ("orphaned", True)
+    store.commit("The lesson")
+    (found,) = json.loads(store.run("verify", "--json").stdout)["anchors"]
+    assert (found["state"], bool(found["reason"])) == ("orphaned", True)
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a/b", "../b", "a\\b", "a\nb", "a\x1bb", "project", "user", ".", ".."]
+)
+def test_name_that_no_store_may_have_is_refused(store: Program, name: str) -> None:
+    """A shared store's name is a folder's name and stands before each hit: nothing empty, odd or taken."""
+    done = store.run("store", "add", str(store.folder), "--name", name)
+    assert (done.returncode, b"not a name for a store" in done.stderr) == (2, True)
+    assert store.json("store", "list")["stores"][1:] == []
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        "workspace:../../e",
+        "workspace:/etc",
+        "workspace:a//b",
+        "workspace:a/../b",
+        "workspace:a\\b",
+        "project:..",
+    ],
+)
+def test_scope_like_a_path_is_refused(store: Program, scope: str) -> None:
+    """A workspace may be called as a branch may; what leads up or out is refused by every way in."""
+    done = store.run("add", "The kiosk needs a reboot on Mondays", "--scope", scope)
+    assert (done.returncode, b"is not a name" in done.stderr) == (1, True)
+    path = store.folder / ".memx/bullets/general/hand.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"---\nscope: '{scope}'\n---\nThe kiosk needs a reboot on Mondays\n")
+    assert "hand.md:2" in store.run("lint").stdout.decode()
+    assert store.run("search", "kiosk", "--scope", scope).returncode != 0
+    assert store.json("search", "kiosk")["hits"] == []
+
+
+def test_scope_of_a_branch_with_slashes_is_taken(store: Program) -> None:
+    """`feature/x.y` is a branch and so a workspace."""
+    added = store.json("add", "The kiosk needs a reboot on Mondays", "--scope", "workspace:feature/x.y")
+    assert added["action"] == "written"
+    assert store.json("search", "kiosk", "--workspace", "feature/x.y")["hits"]
+
+
+def test_config_set_out_of_range_names_file_key_and_range(store: Program) -> None:
+    """A number that no command could work with is not written."""
+    said = store.run("config", "set", "curator.merge_threshold", "80").stderr.decode()
+    assert "curator.merge_threshold must be from 0 to 1, not '80': " in said
+    assert ".git/memx/config.yml" in said
+    (store.folder / ".memx/config.yml").write_text("decay:\n  half_life_days: 0\n")
+    said = store.run("config").stderr.decode()
+    assert "decay.half_life_days must be from 0.001 to 1,000,000, not '0'" in said
+    assert ".memx/config.yml:2" in said

@@ -17,7 +17,7 @@ def run_add(invocation: Invocation, *, address: str, name: str | None, writable:
     """Clone the store of another repository."""
     from memx.app.shared import add_store
 
-    info = add_store(invocation.project, address, name=name or "", writable=writable)
+    info = add_store(invocation.project, address, name=name, writable=writable)
     invocation.emit({"store": _document(info)}, [_line(info)])
     return EXIT_OK
 
