@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memx.amount import amount
+from memx.curator.attribute import excludes
 from memx.curator.contradiction import sufficiency
 from memx.curator.features import compare
 from memx.curator.gate import OPPOSING, evidence
@@ -107,13 +108,13 @@ def _proof(side: Side, other: Side) -> tuple[float, list[str]]:
 def proof(a: str, b: str) -> int:
     """Return how many facts say that two texts on one subject contradict each other; 0 when none does.
 
-    A fact is a value that differs, a word that one affirms and the other turns
-    down, or an opposite. Where each names a thing of its own, nothing proves
-    that they speak of the same.
+    A fact is another value of an attribute that holds one, a quantity that
+    differs, a word that one affirms and the other turns down, or an opposite.
+    Where each names a thing of its own, nothing proves that they speak of the same.
     """
     comparison = compare(analyse(a), analyse(b))
     vetoes = evidence(comparison)
-    enough = bool(sufficiency(comparison))
+    enough = bool(sufficiency(comparison) or excludes(comparison))
     if any(veto.kind not in OPPOSING for veto in vetoes) and not enough:
         return 0
     return enough + len(vetoes) + bool(comparison.turned) + len(comparison.axes)

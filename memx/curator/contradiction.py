@@ -1,8 +1,9 @@
 """Find lessons about one subject that cannot both hold.
 
-Two ways: the fitted probability over the pair's features, and the rule of
-sufficiency ("10 is enough" against "at least 50"), which holds whatever the
-similarity, even when one text leaves its subject out.
+Three ways: the fitted probability over the pair's features; another value of an
+attribute that holds one at a time (attribute.py); and the rule of sufficiency
+("10 is enough" against "at least 50"), which holds whatever the similarity, even
+when one text leaves its subject out.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 
 from memx.curator import words
+from memx.curator.attribute import excludes, other_subject
 from memx.curator.features import compare
 from memx.curator.tokens import analyse
 from memx.record import record
@@ -38,10 +40,11 @@ class Finding:
 
 def contradict(comparison: Comparison, chances: Likelihood, conflict_threshold: float) -> Finding:
     """Test one pair: one subject, and less than `conflict_threshold` of being one lesson about it."""
-    told = sufficiency(comparison)
+    told = sufficiency(comparison) or excludes(comparison)
     if told:
         return Finding(True, 1.0, told)  # noqa: FBT003 (a record's field)
     is_one = chances.subject >= SAME_SUBJECT and chances.similarity < conflict_threshold
+    is_one = is_one and not other_subject(comparison)
     reason = _reason(comparison) if is_one else ""
     return Finding(is_one, chances.subject * (1 - chances.conclusion), reason)
 

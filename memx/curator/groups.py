@@ -9,6 +9,7 @@ the merges finds nothing.
 
 from __future__ import annotations
 
+from memx.curator.attribute import gives_name_as_value
 from memx.curator.judge import judge_texts
 from memx.curator.names import name_apart
 from memx.record import record
@@ -45,7 +46,7 @@ def judge_pairs(
         if a == b or (a, b) in seen or a not in texts or b not in texts:
             continue
         seen.add((a, b))
-        if not name_apart(texts[a], texts[b]):
+        if not name_apart(texts[a], texts[b]) or all(gives_name_as_value(texts[name]) for name in (a, b)):
             yield JudgedPair(a, b, judge_texts(texts[a], texts[b], cosine, config))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.curator.attribute import other_subject
 from memx.curator.contradiction import contradict
 from memx.curator.features import compare
 from memx.curator.gate import DOUBTFUL, OPPOSING, SUBJECTS, evidence, facts_apart
@@ -13,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.config import CuratorConfig
     from memx.curator.features import Comparison
+    from memx.curator.gate import Veto
     from memx.curator.similarity import Models
     from memx.model import Bullet
 
@@ -72,14 +74,22 @@ def judge_comparison(
     if found.is_contradiction:
         reason = f"contradiction: {found.reason}; {ADVICE}"
         return Verdict(score, cosine, CONFLICT, True, reasons, reason)  # noqa: FBT003 (a field)
-    if action == CONFLICT and vetoes and all(veto.kind in SUBJECTS for veto in vetoes):
-        return Verdict(score, cosine, INDEPENDENT, False, reasons, f"another subject: {reasons[0]}")  # noqa: FBT003 (a field)
+    other = _other_subject(comparison, vetoes) if action == CONFLICT else ""
+    if other:
+        return Verdict(score, cosine, INDEPENDENT, False, reasons, other)  # noqa: FBT003 (a field)
     if action == MERGE and vetoes:
         opposed = any(veto.kind in OPPOSING for veto in vetoes)
         doubtful = all(veto.kind in DOUBTFUL for veto in vetoes)
         kept = CONFLICT if opposed or doubtful else INDEPENDENT
         return Verdict(score, cosine, kept, opposed, reasons, f"not merged: {reasons[0]}")
     return Verdict(score, cosine, action, False, reasons, f"similarity {score:.2f}: {action}")  # noqa: FBT003 (a field)
+
+
+def _other_subject(comparison: Comparison, vetoes: tuple[Veto, ...]) -> str:
+    """Return why what only looks alike is no possible duplicate, '' when it may be one."""
+    if vetoes and all(veto.kind in SUBJECTS for veto in vetoes):
+        return f"another subject: {vetoes[0]}"
+    return other_subject(comparison)
 
 
 def is_edit(a: str, b: str) -> bool:

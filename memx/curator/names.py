@@ -37,6 +37,11 @@ def _squeezed(text: str) -> str:
     return _BETWEEN.sub("", text.lower())
 
 
+def name_places(text: str) -> tuple[int, ...]:
+    """Return where the names of a text begin."""
+    return tuple(match.start() for match in _NAME.finditer(text))
+
+
 def name_apart(a: str, b: str) -> bool:
     """Tell whether each of two texts names something that the other does not."""
     names_a, letters_a = _named(a)

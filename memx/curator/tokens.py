@@ -357,7 +357,7 @@ class _Reader:
                 self.skip_to = unit.end()  # type: ignore[union-attr]
             self._number(number, known, start, max(self.skip_to, end))
             return
-        if low in words.stop_words(self.latin) and not is_code:
+        if low in words.stop_words(self.latin) and not is_code and not self._is_letter(raw, start):
             if low != "on" or self._is_predicate(start, end):
                 self._axis_only(low, start, end)
             return
@@ -368,6 +368,10 @@ class _Reader:
         self._word(raw, key, named, start, end, is_code=is_code)
         if low in words.label_words():
             self.last_word = (low, end, "label word")
+
+    def _is_letter(self, raw: str, start: int) -> bool:
+        """Tell the name in "service A" from the article."""
+        return len(raw) == 1 and raw != "I" and self._is_proper(raw, start)
 
     def _is_predicate(self, start: int, end: int) -> bool:
         """Tell the "on" of "leave it on" from the one of "on Friday"."""

@@ -199,6 +199,43 @@ def adequacy_pattern() -> re.Pattern[str]:
 
 
 @cache
+def closed_values() -> tuple[re.Pattern[str], dict[str, tuple[str, str]]]:
+    """Return a pattern for the values of closed sets, and its groups' meaning: attribute and member."""
+    meaning: dict[str, tuple[str, str]] = {}
+    listed: list[tuple[str, str]] = []
+    for line in lines("values.txt"):
+        attribute, _, body = line.partition(":")
+        for value in body.split("|"):
+            group = f"v{len(meaning)}"
+            meaning[group] = (attribute, value.strip().partition("=")[0])
+            listed += [(fold(spelling.strip()), group) for spelling in value.split("=")]
+    branches: dict[str, list[str]] = {}
+    for spelling, group in listed:
+        branches.setdefault(group, []).append(_spelling_pattern(spelling))
+    # The longest spelling of all must be tried first: a group holds one value, a value several spellings.
+    order = sorted(branches, key=lambda group: -max(map(len, branches[group])))
+    return re.compile(
+        "|".join(f"(?P<{g}>{'|'.join(sorted(branches[g], key=len, reverse=True))})" for g in order)
+    ), meaning
+
+
+def _spelling_pattern(spelling: str) -> str:
+    if not spelling.isascii():
+        return re.escape(spelling)
+    body = re.escape(spelling.removesuffix("~")).replace("\\~", "[a-z]*")
+    return rf"(?<![a-z0-9_./-]){body}{'[a-z]*' if spelling.endswith('~') else ''}(?![a-z0-9_])"
+
+
+@cache
+def relations(lang: str) -> tuple[tuple[re.Pattern[str], ...], re.Pattern[str]]:
+    """Return the patterns of attributes that hold one value, and the pattern of those that can hold several."""
+    rows = [line.partition(": ") for line in lines("relations.txt")]
+    one = tuple(re.compile(body) for head, _, body in rows if head == f"{lang} one")
+    many = "|".join(f"(?:{body})" for head, _, body in rows if head == f"{lang} many")
+    return one, re.compile(many or r"(?!)")
+
+
+@cache
 def operators(lang: str) -> Operators:
     """Return the turning words of a language."""
     kinds: dict[str, frozenset[str]] = {}

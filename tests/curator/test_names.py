@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memx.config import CuratorConfig
+from memx.curator.groups import judge_pairs
 from memx.curator.judge import INDEPENDENT, judge_texts
 from memx.curator.names import name_apart
 
@@ -37,3 +38,15 @@ def test_name_told_otherwise_or_by_one_side_is_not_apart(a: str, b: str) -> None
     """A name in another spelling, in words or with fewer folders is no other name."""
     assert not name_apart(a, b)
     assert not name_apart(b, a)
+
+
+def test_name_as_value_is_judged_although_names_are_apart() -> None:
+    """What excludes another value is no other subject, even where the values are identifiers."""
+    texts = {
+        "a": "Locks are kept in `lock_table`.",
+        "b": "Locks are kept in `redis_cluster`.",
+        "c": "Renew `lock_table` before noon.",
+        "d": "Renew `redis_cluster` before noon.",
+    }
+    judged = list(judge_pairs(texts, [("a", "b", 0.9), ("c", "d", 0.9)], CuratorConfig()))
+    assert [(pair.a, pair.b, pair.verdict.contradiction) for pair in judged] == [("a", "b", True)]
