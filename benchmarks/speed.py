@@ -195,7 +195,7 @@ def cold(folder, runs):
     print(f"  {'':44}{'wall ms':>9}{'CPU ms':>9}{'x wall':>8}{'x CPU':>8}")
     bare = floor_command(folder)
     # The console script of an installed memx; `python -m` would load runpy as well.
-    search_for = [sys.executable, "-c", "from memx.entry.cli.main import run; run()", "search", "--no-recall"]
+    search_for = [sys.executable, "-c", "from memx.entry.start import run; run()", "search", "--no-recall"]
     commands = {"python -c pass": [sys.executable, "-c", "pass"]}
     for query in QUERIES:
         commands[f"floor {query.split()[0]!r}"] = [*bare, query.split()[0]]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from memx.entry.cli.main import run
+from memx.entry.start import run
 
 run()

@@ -28,16 +28,7 @@ LEFT_OUT = (
 )
 """What a command needs only after it has answered, and not always, or before it has a bundle."""
 
-BEFORE = (
-    "memx.entry",
-    "memx.entry.bundle",
-    "memx.entry.cli",
-    "memx.entry.cli.command",
-    "memx.entry.cli.main",
-    "memx.entry.cli.table",
-    "memx.errors",
-    "memx.record",
-)
+BEFORE = ("memx.entry", "memx.entry.bundle", "memx.entry.start")
 """What the console script has loaded before it asks for a bundle, and would read again for nothing."""
 
 

@@ -15,7 +15,7 @@ import memx
 if TYPE_CHECKING:
     from pathlib import Path
 
-RUN = "from memx.entry.cli.main import run; run()"
+RUN = "from memx.entry.start import run; run()"
 ASK = """
 import sys
 import memx.entry.cli.main

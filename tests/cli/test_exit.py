@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-ENTRY = "from memx.entry.cli.main import run; run()"
+ENTRY = "from memx.entry.start import run; run()"
 
 
 def start(folder: Path, *arguments: str, code: str = ENTRY) -> subprocess.CompletedProcess[str]:
