@@ -62,6 +62,19 @@ def add_usage(clones: Iterable[Usage]) -> Usage:
     return total
 
 
+def subtract_usage(usage: Usage, base: Usage) -> Usage:
+    """Return what a counter has beyond another one; what has nothing beyond it is left out."""
+    if not base:
+        return usage
+    left = {}
+    for name, (recalled, folded) in usage.items():
+        before = base.get(name, (0, 0))
+        pair = max(0, recalled - before[0]), max(0, folded - before[1])
+        if any(pair):
+            left[name] = pair
+    return left
+
+
 def read_usage(path: str) -> Usage:
     """Return the counters in a file, none when there is no such file; raise StoreError."""
     try:

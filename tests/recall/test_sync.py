@@ -186,7 +186,7 @@ def test_switching_off_stops_counting_others(team: tuple[Clone, Clone, str]) -> 
 
 
 def test_copy_of_a_clone_does_not_shrink_counts(team: tuple[Clone, Clone, str], tmp_path: Path) -> None:
-    """Two folders with one clone id: the one that lags takes a new id, and no recall is hidden."""
+    """Two folders with one clone id: the copy takes a new id, and each recall counts once."""
     one, two, name = team
     one.recall(1)
     one.ok("sync")
@@ -197,4 +197,69 @@ def test_copy_of_a_clone_does_not_shrink_counts(team: tuple[Clone, Clone, str], 
     copy.recall(1, first_day=5)
     copy.ok("sync")
     two.ok("sync")
-    assert two.count(name) >= 5
+    assert two.count(name) == 5
+    for here in (one, copy, two):
+        here.ok("sync")
+    assert [here.count(name) for here in (one, copy, two)] == [5, 5, 5]
+    assert len(one.git("for-each-ref", "refs/memx").splitlines()) == 2
+
+
+@pytest.mark.parametrize("first", ["one", "copy"])
+def test_copy_that_was_never_ahead_is_found_by_its_place(
+    team: tuple[Clone, Clone, str], tmp_path: Path, first: str
+) -> None:
+    """A copy counts for itself whichever of the two syncs first, and its own folds and copies do too."""
+    one, two, name = team
+    one.recall(2)
+    one.ok("fold")
+    one.recall(1, first_day=9)
+    one.ok("sync")
+    copy = Clone(tmp_path / "copy")
+    shutil.copytree(one.folder, copy.folder, symlinks=True)
+    copy.recall(2, first_day=20)
+    one.recall(4, first_day=20)
+    order = (one, copy) if first == "one" else (copy, one)
+    for here in (*order, two, *order):
+        here.ok("sync")
+    assert [here.count(name) for here in (one, copy, two)] == [9, 9, 9]
+    second_copy = Clone(tmp_path / "again")
+    shutil.copytree(copy.folder, second_copy.folder, symlinks=True)
+    second_copy.recall(1, first_day=30)
+    for here in (second_copy, one, copy, two):
+        here.ok("sync")
+    assert [here.count(name) for here in (one, copy, two, second_copy)] == [10, 10, 10, 10]
+    assert len(two.git("for-each-ref", "refs/memx").splitlines()) == 3
+
+
+def test_clone_that_moves_keeps_its_name(team: tuple[Clone, Clone, str], tmp_path: Path) -> None:
+    """A folder that is renamed, and one that is restored to its place, are the clone that they were."""
+    one, two, name = team
+    one.recall(3)
+    one.ok("sync")
+    one.folder.rename(tmp_path / "moved")
+    moved = Clone(tmp_path / "moved")
+    moved.recall(1, first_day=9)
+    moved.ok("sync")
+    shutil.copytree(moved.folder, tmp_path / "backup", symlinks=True)
+    shutil.rmtree(moved.folder)
+    shutil.copytree(tmp_path / "backup", moved.folder, symlinks=True)
+    moved.recall(1, first_day=19)
+    for here in (moved, two):
+        here.ok("sync")
+    assert [here.count(name) for here in (moved, two)] == [5, 5]
+    assert len(two.git("for-each-ref", "refs/memx").splitlines()) == 1
+
+
+def test_name_without_a_place_is_kept(team: tuple[Clone, Clone, str]) -> None:
+    """The file of an older version holds a name alone: it stays, and gets its place."""
+    one, two, name = team
+    one.recall(2)
+    one.ok("sync")
+    path = one.folder / ".git/memx/clone-id"
+    own = path.read_text().split("\n")[0]
+    path.write_text(own + "\n")
+    one.recall(1, first_day=9)
+    for here in (one, two):
+        here.ok("sync")
+    assert (two.count(name), path.read_text().split("\n")[0]) == (3, own)
+    assert len(path.read_text().split("\n")[1].split()) == 2
