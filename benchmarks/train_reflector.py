@@ -51,6 +51,8 @@ NEVER_AGAINST = frozenset(
 """Features whose coefficient may not fall below zero: the score is monotone in them."""
 BORDERLINE_WEIGHT = 0.5
 REGULARISATION = 0.02
+SECTION_FEATURES = tuple(name for name in CLASS_FEATURES if name != "rule_correction")
+"""In a commit `never do …` is no person's correction: it says nothing of the section, where a session's does."""
 CLASS_REGULARISATION = {"section": 2.0, "type": 1.0}
 TYPE_FEATURES = tuple(name for name in CLASS_FEATURES if name.startswith(("rule_", "session_")))
 """The rule alone tells the type better (0.71) than the rule with words (0.65): too few examples for more."""
@@ -104,7 +106,7 @@ def shift(model, threshold, target=0.3):
 def train_classes(examples, field):
     """Return weights by class from (text, rule, language, kind, class) examples."""
     values = [class_values(*example[:4]) for example in examples]
-    names = CLASS_FEATURES if field == "section" else TYPE_FEATURES
+    names = SECTION_FEATURES if field == "section" else TYPE_FEATURES
     table = np.array([[v[name] for name in names] for v in values])
     labels = [example[4] for example in examples]
     model = LogisticRegression(C=CLASS_REGULARISATION[field], max_iter=2000)

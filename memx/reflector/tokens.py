@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from memx.reflector.pattern import pattern
@@ -16,11 +17,13 @@ CODE_TOKEN = pattern(
     r"|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b"
     r"|(?<![\w])[~.]?/?[\w.-]+/[\w./-]+"
     r"|(?<![\w])@[A-Za-z]\w+"
-    r"|\b[\w-]+\.(?:py|js|ts|tsx|yml|yaml|toml|json|c|h|cpp|rs|go|java|sh|sql|md|txt|cfg|ini|properties|lock|env)\b"
+    r"|\b[\w-]+\.(?:py|js|ts|tsx|yml|yaml|toml|json|c|h|cpp|rs|go|java|sh|sql|md|txt|cfg|ini|properties|lock|env)\b",
+    re.ASCII,  # else a kana or Han character right beside a name counts as part of it
 )
 _CODE_MARK = pattern(r"`[^`\n]{1,80}`")
 VALUE_TOKEN = pattern(
-    r"(?<![\w#.])\d+(?:\.\d+)*(?:\s?(?:ms|s|MB|GB|KB|kB|%|seconds?|minutes?|bytes?|秒|分|条|次))?(?![\w.])"
+    r"(?<![\w#.])\d+(?:\.\d+)*(?:\s?(?:ms|s|MB|GB|KB|kB|%|seconds?|minutes?|bytes?|秒|分|条|次))?(?![\w.])",
+    re.ASCII,
 )
 _REFERENCE = pattern(r"\(#\d+\)|#\d+|https?://\S+")
 _LONG_TOKEN = 80
