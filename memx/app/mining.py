@@ -217,7 +217,7 @@ def _reflect_all(
     cores = os.cpu_count() or 1
     first = list(islice(batches, PARALLEL_ABOVE // BATCH_COMMITS + 2))
     is_long = sum(len(shas) for shas, _ in first) > PARALLEL_ABOVE
-    more = (config, project.sanitizer, not options.is_dry)
+    miner = _Miner(config, project.sanitizer, spools=not options.is_dry)
     reading: deque[list[str]] = deque()
 
     def unparsed() -> Iterator[Batch]:
@@ -228,9 +228,11 @@ def _reflect_all(
     waiting = unparsed()
     shared = is_long and cores > 1
     here = islice(waiting, 1) if shared else waiting
-    outcomes: Iterator[Outcome] = (_reflect(batch, *more) for batch in here)
+    outcomes: Iterator[Outcome] = map(miner.reflect, here)
     if shared:
-        outcomes = chain(outcomes, map_on_cores(_reflect, waiting, *more, cores=cores))
+        start = (config, project.sanitizer, not options.is_dry)
+        elsewhere = map_on_cores(_reflect, waiting, cores=cores, prepare=_begin, prepared=start)
+        outcomes = chain(outcomes, elsewhere)
     for outcome in outcomes:
         yield reading.popleft(), outcome
 
@@ -273,25 +275,45 @@ def _batch(fields: list[bytes], each: int) -> tuple[list[str], bytes]:
     return [sha.decode("ascii") for sha in fields[::each]], b"\0".join(fields)
 
 
-def _reflect(batch: Batch, config: ReflectorConfig, sanitizer: PrivacySanitizer, spooled: bool) -> Outcome:  # noqa: FBT001 (pools pass by position)
-    """Reflect on one batch; runs in a process of its own for a long history, with all that costs time a candidate."""
-    from memx.reflector import Reflector
-    from memx.repo.history import parse_commits
-    from memx.repo.squash import split_squash
-    from memx.store.inbox import format_candidate
+class _Miner:
+    """Reflects on batches, with all that costs time a candidate; a long history has one in each process."""
 
-    unparsed, explains = batch
-    reflector = Reflector(config, sanitizer, explains=explains)
-    candidates: list[Candidate] = []
-    rejected: list[Rejection] = []
-    for commit in parse_commits(unparsed):
-        for part in split_squash(commit):
-            reflection = reflector.commit(part)
-            candidates += reflection.candidates
-            rejected += reflection.rejected
-    redact = lru_cache(_REDACTED_TEXTS)(lambda text: sanitizer.sanitize(text).text)
-    lines = b"".join(format_candidate(candidate, redact) for candidate in candidates) if spooled else b""
-    return _worded(candidates), rejected, lines
+    def __init__(self, config: ReflectorConfig, sanitizer: PrivacySanitizer, *, spools: bool) -> None:
+        from memx.reflector import Reflector
+
+        self._explaining, self._plain = (Reflector(config, sanitizer, explains=e) for e in (True, False))
+        self._redact = lru_cache(_REDACTED_TEXTS)(lambda text: sanitizer.sanitize(text).text)
+        self._spools = spools
+
+    def reflect(self, batch: Batch) -> Outcome:
+        """Reflect on one batch."""
+        from memx.repo.history import parse_commits
+        from memx.repo.squash import split_squash
+        from memx.store.inbox import format_candidate
+
+        unparsed, explains = batch
+        reflector = self._explaining if explains else self._plain
+        candidates: list[Candidate] = []
+        rejected: list[Rejection] = []
+        for commit in parse_commits(unparsed):
+            for part in split_squash(commit):
+                reflection = reflector.commit(part)
+                candidates += reflection.candidates
+                rejected += reflection.rejected
+        lines = (format_candidate(candidate, self._redact) for candidate in candidates if self._spools)
+        return _worded(candidates), rejected, b"".join(lines)
+
+
+_of_process: list[_Miner] = []
+"""The miner of a process that works for another one."""
+
+
+def _begin(config: ReflectorConfig, sanitizer: PrivacySanitizer, spools: bool) -> None:  # noqa: FBT001 (pools pass by position)
+    _of_process[:] = [_Miner(config, sanitizer, spools=spools)]
+
+
+def _reflect(batch: Batch) -> Outcome:
+    return _of_process[0].reflect(batch)
 
 
 def _with_files(

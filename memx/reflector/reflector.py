@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from memx.model import Candidate, Rejection
+from functools import lru_cache
+
+from memx.model import Candidate, Rejection, Span
 from memx.record import record, replace
 from memx.reflector.classify import classify
-from memx.reflector.detector import PatternDetector, lead_match
+from memx.reflector.detector import PatternDetector, in_proportion, lead_match
 from memx.reflector.distiller import BulletDistiller, entities_of, shown_command
 from memx.reflector.echo import is_injection, strip_echo
 from memx.reflector.features import Evidence, gather, measure, sift
+from memx.reflector.guards import is_release_note
 from memx.reflector.language import detect_language, weight_of
 from memx.reflector.paragraphs import Lesson, separate_lessons
 from memx.reflector.rules import Match
@@ -85,7 +88,8 @@ The shortest labelled commit without them has 156.
 
 _BRIEF = 300
 """Characters of a text in which it is said what voided a rule's words; a longer one speaks of many things."""
-VOIDED = "denied, planned, asked or quoted"
+VOIDED = "denied, planned, offered, asked or quoted"
+RELEASE = "lists the changes of a release"
 
 
 @record
@@ -97,6 +101,7 @@ class Reflection:
 
 
 _NOTHING = Reflection()
+_TEXTS_KNOWN = 1024
 _SHOWN_SUPPORT = 0.8
 """How far a diff that the message speaks of is a lesson by itself."""
 
@@ -109,6 +114,18 @@ class Origin:
     created: float | None = None
     author: str = ""
     paths: tuple[str, ...] = ()
+
+
+@record
+class _Description:
+    """What a lesson's text alone says of it."""
+
+    id: str
+    text: str
+    tags: tuple[str, ...]
+    tools: tuple[str, ...]
+    entities: tuple[str, ...]
+    redacted: tuple[str, ...]
 
 
 class Reflector:
@@ -134,6 +151,9 @@ class Reflector:
         self._detector = PatternDetector()
         self._scorer = KnowledgeScorer()
         self._distiller = BulletDistiller()
+        # Backports tell a lesson again, and spans are a rule's few words: each is looked through once.
+        self._redacted = lru_cache(_TEXTS_KNOWN)(sanitizer.sanitize)
+        self._described = lru_cache(_TEXTS_KNOWN)(self._describe)
 
     def commit(self, commit: Commit) -> Reflection:
         """Distil a commit's message, with its files where they were read."""
@@ -189,6 +209,11 @@ class Reflector:
         rule, sentence = seen
         safe = self._sanitizer.sanitize(sentence.text).text
         return Reflection(rejected=(Rejection(rule, VOIDED, source, safe),))
+
+    def _refused(self, rule: str, reason: str, source: str, text: str = "") -> Reflection:
+        if not self._explains:
+            return _NOTHING
+        return Reflection(rejected=(Rejection(rule, reason, source, self._sanitizer.sanitize(text).text),))
 
     def _is_slight(self, evidence: Evidence) -> bool:
         """Tell whether so little is said that only a rule's own words could carry a lesson."""
@@ -337,12 +362,14 @@ class Reflector:
     def _passage(
         self, passage: Passage, kind: str, origin: Origin, shown: DiffEvidence | None = None
     ) -> Reflection:
+        if is_release_note(passage.sentences):
+            return self._refused("worth", RELEASE, origin.source)
         evidence = sift(passage)
         if not evidence.usable:
             return self._void(passage, origin.source)
         brief = len(evidence.usable) <= LONGEST
         found = self._detector.detect(evidence, alone=None if brief else True)
-        matches = [match for match in found if match.support]
+        matches = [in_proportion(match, evidence) for match in found if match.support]
         if shown:
             matches.append(
                 Match(shown.rule, shown.confidence, _SHOWN_SUPPORT, 0, len(evidence.usable) - 1, ())
@@ -427,33 +454,44 @@ class Reflector:
         origin: Origin,
         rule: str = "",
     ) -> Candidate:
-        redaction = self._sanitizer.sanitize(text)
-        safe = redaction.text
-        tools = tools_of(safe)
+        known = self._described(text)
         return Candidate(
-            id=bullet_id(safe),
-            text=safe,
+            id=known.id,
+            text=known.text,
             rule=rule or match.rule,
             confidence=confidence,
             score=self._scorer.score(factors),
             section=classes[0],
             type=classes[1],
-            tags=tags_of(safe, tools),
-            tools=tools,
-            entities=entities_of(safe),
-            anchors=self._anchors(safe, origin.paths),
+            tags=known.tags,
+            tools=known.tools,
+            entities=known.entities,
+            anchors=self._anchors(known.text, origin.paths),
             source=origin.source,
             created=origin.created,
             evidence=tuple(
-                replace(span, text=self._sanitizer.sanitize(span.text).text) for span in match.spans
+                Span(span.start, span.end, self._redacted(span.text).text, span.label) for span in match.spans
             ),
-            redacted=tuple(finding.kind for finding in redaction.findings),
+            redacted=known.redacted,
             lang=language,
             author=origin.author,
         )
 
     def _anchors(self, text: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(self._sanitizer.sanitize(path).text for path in anchors_of(text, paths))
+        return tuple(self._redacted(path).text for path in anchors_of(text, paths))
+
+    def _describe(self, text: str) -> _Description:
+        redaction = self._sanitizer.sanitize(text)
+        safe = redaction.text
+        tools = tools_of(safe)
+        return _Description(
+            bullet_id(safe),
+            safe,
+            tags_of(safe, tools),
+            tools,
+            entities_of(safe),
+            tuple(finding.kind for finding in redaction.findings),
+        )
 
 
 def _paths_of(commit: Commit) -> tuple[str, ...]:
