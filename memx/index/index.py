@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     from memx.index.vectors import Vectors
     from memx.model import Bullet
 
+OTHER_MODEL = (
+    "vectors: those of this model are still being made, so hits by meaning may be missing; memx reindex waits"
+)
+"""What a search says between the choice of another model and the end of the work behind its back."""
+
 OVERLAY_LIMIT = 500
 """More changed files than this are indexed in memory rather than scanned."""
 
@@ -158,34 +163,37 @@ class Index:
         if head.file_count > STAT_ALL_LIMIT and not fresh and not changed:
             only = freshness.moved_folders(self._place.root, head.stamp, self._stamp())
             if only == ():
-                lexical = self._open_lexical(generation)
-                return Snapshot(
-                    lexical, head.scopes, head.problems, check_due=self._is_due(head), checks_hits=True
-                )
+                return self._view(generation, head, checks_hits=True)
         changes = self._named(generation, head, changed) if changed else self._changes(generation, head, only)
         checks_hits = not changes.is_complete
         if not changes.touched:
-            lexical = self._open_lexical(generation)
+            view = self._view(generation, head, checks_hits=checks_hits)
             if head.file_count > STAT_ALL_LIMIT:
                 self._remember_stamp(generation, head, changes)
-            return Snapshot(
-                lexical, head.scopes, head.problems, check_due=self._is_due(head), checks_hits=checks_hits
-            )
+            return view
         try:
             is_applied, degraded = self._apply(generation, head, changes, wait=False), ""
         except IndexUnavailableError as error:
             is_applied, degraded = False, f"index: {error.message}"
         if not is_applied:
             return self._overlaid(self._open_lexical(generation), head, changes, degraded)
-        generation, head = self._open_manifest()
-        lexical = self._open_lexical(generation)
-        return Snapshot(
-            lexical, head.scopes, head.problems, check_due=self._is_due(head), checks_hits=checks_hits
-        )
+        return self._view(*self._open_manifest(), checks_hits=checks_hits)
 
-    def _is_due(self, head: Head) -> bool:
+    def _view(self, generation: str, head: Head, *, checks_hits: bool) -> Snapshot:
+        """Return what a generation holds; a check is due when the last is old or vectors are missing."""
         is_old = head.file_count > STAT_ALL_LIMIT and time.time() - head.checked > FULL_CHECK_SECONDS
-        return is_old or not self._is_embedded(head)
+        is_other_model = self.vectors is not None and head.fingerprint.rpartition(" ")[0] not in (
+            "",
+            self.vectors.fingerprint,
+        )
+        return Snapshot(
+            self._open_lexical(generation),
+            head.scopes,
+            head.problems,
+            check_due=is_old or not self._is_embedded(head),
+            checks_hits=checks_hits,
+            degraded=OTHER_MODEL if is_other_model else "",
+        )
 
     def _overlaid(self, lexical: LexicalIndex, head: Head, changes: Changes, degraded: str) -> Snapshot:
         scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}

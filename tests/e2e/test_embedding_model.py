@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shutil
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -118,3 +119,19 @@ def test_hard_question_gets_finite_scores(store: Program, question: str) -> None
         assert hits[0]["text"] == LESSON
     if not question.isascii() and "ledger" not in question:
         assert all(hit["semantic"] == 0 for hit in hits)
+
+
+def test_other_model_says_that_its_vectors_are_being_made(store: Program, model_files: Path) -> None:
+    """The first search after a change of model is degraded and says so; the vectors come behind its back."""
+    store.ok("add", LESSON)
+    assert search(store)[0]["degraded"] == []
+    store.ok("config", "set", "embedding.model", str(model_files))
+    answer, said = search(store)
+    assert [line.partition(":")[0] for line in answer["degraded"]] == ["vectors"]
+    assert said.count("memx reindex") == 1
+    until = time.monotonic() + 60
+    while answer["degraded"] and time.monotonic() < until:
+        time.sleep(0.5)
+        answer, said = search(store)
+    assert (answer["degraded"], said) == ([], "")
+    assert answer["hits"][0]["text"] == LESSON
