@@ -244,8 +244,8 @@ def commit_run(examples, seed):
         for i in test:
             found = reflector.commit(Commit(examples[i]["sha"], examples[i]["text"])).candidates
             if found:
-                results[i] = found[0]
-                scores[i] = found[0].score
+                results[i] = max(found, key=lambda candidate: candidate.score)
+                scores[i] = results[i].score
     return results, scores
 
 

@@ -6,7 +6,7 @@ from memx.record import replace
 from memx.reflector.language import detect_language
 from memx.reflector.rules import ALL_RULES, Match
 from memx.reflector.rules.rule import lower
-from memx.reflector.stated import may_state
+from memx.reflector.stated import may_state, share_of
 from memx.reflector.vocabulary import vocabulary
 
 TYPE_CHECKING = False
@@ -78,6 +78,21 @@ class PatternDetector:
             for rule in self.rules
             if rule.stands_alone
         )
+
+
+_WHOLE = 0.3
+"""The share of a text from which a rule's own words carry all of it."""
+_LEAST = 0.4
+"""What a rule's own words carry in a text that is nearly all about other things."""
+
+
+def in_proportion(match: Match, evidence: Evidence) -> Match:
+    """Return a match with less support where its sentences are a small part of a text.
+
+    `each time round the loop` in one of thirty items does not make the list of changes a lesson.
+    """
+    share = share_of(evidence.usable, match.first, match.last) / _WHOLE
+    return match if share >= 1.0 else replace(match, support=match.support * (_LEAST + (1.0 - _LEAST) * share))
 
 
 def is_failing(evidence: Evidence) -> bool:
