@@ -10,7 +10,15 @@ import math
 import re
 
 from memx.record import record
-from memx.reflector.guards import is_denied, is_marked, is_plan, is_question, is_reason
+from memx.reflector.guards import (
+    is_denied,
+    is_marked,
+    is_offer,
+    is_plan,
+    is_question,
+    is_reason,
+    is_refuted,
+)
 from memx.reflector.language import detect_language, weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.segment import ITEM, PROSE, TITLE
@@ -70,6 +78,7 @@ _CUES = (
     "cause", "hazard", "failure", "remedy", "necessity", "contrast", "past", "condition", "firm",
     "feature", "maintenance", "testing", "series", "negation", "discourse", "docs_words", "general_fact",
 )  # fmt: skip
+_OFFERED = frozenset(("offered", "offered_last"))
 _CORE = 3
 """How many sentences, the strongest, are taken for the lesson itself."""
 
@@ -123,6 +132,8 @@ def sift(passage: Passage, language: str = "", *, plans: bool = False) -> Eviden
         asked = doubtful and is_question(sentence.text, text, words)
         planned = "planned" in counts and not plans and is_plan(text, words)
         planned = planned or is_marked(sentence.masked)
+        planned = planned or (not _OFFERED.isdisjoint(counts) and is_offer(text, words))
+        planned = planned or ("supposed" in counts and is_refuted(text, words))
         dropped = asked or planned or is_denied(counts) or (dropped and is_reason(text, words))
         if dropped:
             continue

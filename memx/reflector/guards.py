@@ -1,18 +1,39 @@
-"""What voids a sentence: it asks, announces, denies, or only gives the reason for such a one."""
+"""What voids a sentence: it asks, announces, offers, supposes, denies, or only gives the reason for such a one."""
 
 from __future__ import annotations
 
+import re
+
+from memx.reflector.pattern import pattern
+from memx.reflector.tokens import code_tokens
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from memx.reflector.segment import Sentence
     from memx.reflector.vocabulary import Vocabulary
 
-
+_RELEASE = pattern(
+    r"(?:[a-z]+(?:\([^)]*\))?:\s*)?(?:#+\s*)?"
+    r"(?:(?:release(?:[sd]|d as)?|releasing|version|v|发布|发版|版本|リリース|バージョン|versión|publica\w*(?: la)?(?: versión)?"
+    r"|lanza\w*(?: la)?(?: versión)?)[\s:：-]*v?\d+(?:\.\d+)+"
+    r"|v?\d+\.\d+(?:\.\d+)*(?:\s*$|\s*[:：(–—-]|\s+(?:released?|发布|リリース))"
+    r"|(?:changelog|release notes?|what(?:['’]s| is) new|更新日志|更新说明|发布说明|変更履歴|更新履歴|リリースノート"
+    r"|notas de (?:la )?(?:versión|publicación)|registro de cambios|novedades)\b)",
+    re.IGNORECASE,
+)
+_PARTS = pattern(r"[,;，；、]\s*|\sand\s|\sy\s")
+_CHANGES = 2
+"""How many changes make a list of them."""
 _BEGINNING = 14
 """Characters in which a plan is announced; a third of it without spaces."""
 _ENDING = 9
 """Characters at the end in which Japanese announces one."""
+_REFUTATION = 44
+"""Characters at the end in which a supposition is taken back with nothing behind it; a third without spaces."""
+_OFFER = 28
+"""Characters at the end in which an offer leaves it to the other one; a third of it without spaces."""
 
 
 def is_question(sentence: str, folded: str, words: Vocabulary) -> bool:
@@ -58,3 +79,49 @@ def is_denied(counts: Mapping[str, int]) -> bool:
     """Tell whether a sentence says that something did not happen and that nothing is needed."""
     # What is needless is negated too: only a further negation denies the whole sentence.
     return 0 < counts.get("needless", 0) < counts.get("negated", 0)
+
+
+def is_offer(folded: str, words: Vocabulary) -> bool:
+    """Tell whether a sentence only offers to do something: `… if you want`, `let me know`."""
+    return words.has("offered", folded) or words.has("offered_last", _ending(folded, _OFFER, words))
+
+
+def is_refuted(folded: str, words: Vocabulary) -> bool:
+    """Tell whether a text takes a supposition back and says nothing of what was so instead."""
+    return words.has("supposed", folded) and words.has("refuted", _ending(folded, _REFUTATION, words))
+
+
+def is_personal(text: str, folded: str, words: Vocabulary) -> bool:
+    """Tell whether a text speaks of people, and of no identifier: thanks, names, likings, reproaches."""
+    return words.has("personal", folded) and not code_tokens(text)
+
+
+def is_slip(text: str, folded: str, words: Vocabulary) -> bool:
+    """Tell whether a slip of the pen was all that was amiss: its reason teaches nothing."""
+    if not words.has("slip", folded):
+        return False
+    ruled = words.spaced and words.has("directive", folded)
+    return not (ruled or words.has("hazard", folded) or code_tokens(text))
+
+
+def is_release_note(sentences: Sequence[Sentence]) -> bool:
+    """Tell whether a text lists what a release brings: a heading with a version, then several changes."""
+    if not sentences or not _RELEASE.match(sentences[0].text.strip()):
+        return False
+    return len(sentences) > _CHANGES or len(_PARTS.findall(sentences[0].text)) >= _CHANGES
+
+
+def is_hypothetical(before: str, clause: str, words: Vocabulary) -> bool:
+    """Tell whether a deed was not done but could be: a modal or an ability in its clause, or a condition before it.
+
+    before: the folded text up to the deed; clause: the folded clause up to the deed, in Japanese to its end.
+    """
+    return (
+        words.has("contingent", before) or words.has("hypothetical", clause) or words.has("ability", clause)
+    )
+
+
+def _ending(folded: str, length: int, words: Vocabulary) -> str:
+    """Return the last words of a folded text, which begin and end with a blank."""
+    ending = folded.rstrip(" 。")[-(length if words.spaced else length // 3) :]
+    return f" {ending} "

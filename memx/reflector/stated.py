@@ -9,7 +9,15 @@ from __future__ import annotations
 
 import re
 
-from memx.reflector.guards import is_plan, is_question, is_request
+from memx.reflector.guards import (
+    is_offer,
+    is_personal,
+    is_plan,
+    is_question,
+    is_refuted,
+    is_request,
+    is_slip,
+)
 from memx.reflector.language import weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.segment import TITLE
@@ -275,6 +283,11 @@ def _reported_room(words: Vocabulary) -> int:
 def _is_unreal(sentences: Sequence[Sentence], folded: str, words: Vocabulary) -> bool:
     """Tell whether it is denied, asked, only meant to be done, or somebody else's saying."""
     if words.has("unreal", folded) or 0 <= words.first("reported", folded) < _reported_room(words):
+        return True
+    if is_refuted(folded, words) or is_offer(folded, words):
+        return True
+    text = " ".join([sentence.text for sentence in sentences])
+    if is_personal(text, folded, words) or is_slip(text, folded, words):
         return True
     if 0 <= words.first("trivial", folded) < (_TRIVIAL if words.spaced else _TRIVIAL // 3):
         return True

@@ -22,6 +22,7 @@ class ConfigChangeRule(Rule):
 
     name = "config_change"
     confidence = 0.6
+    tells_deed = True
     negation = "clause"
 
     def accepts(self, found: re.Match[str], masked: str) -> bool:

@@ -23,6 +23,7 @@ class NewToolRule(Rule):
 
     name = "new_tool"
     confidence = 0.65
+    tells_deed = True
     negation = "clause"
 
     def accepts(self, found: re.Match[str], masked: str) -> bool:

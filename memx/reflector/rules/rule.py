@@ -6,7 +6,15 @@ import re
 
 from memx.model import Span
 from memx.record import record
-from memx.reflector.guards import is_plan, is_question
+from memx.reflector.guards import (
+    is_hypothetical,
+    is_offer,
+    is_personal,
+    is_plan,
+    is_question,
+    is_refuted,
+    is_slip,
+)
 from memx.reflector.language import weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.segment import TITLE
@@ -53,6 +61,8 @@ class Rule:
     negation = "whole"
     """Where a negation voids the match: in the `whole` text, in its `clause` and before, only `before`, `none`."""
     plans_void = True
+    tells_deed = False
+    """Whether the rule looks for what was done, so that what could be done, or is made possible, is none."""
     stands_alone = True
     """Whether a match is a lesson even where nothing else speaks for it."""
 
@@ -133,6 +143,12 @@ class Rule:
             return True
         if self.plans_void and (words.has("planned", folded) or is_plan(folded, words)):
             return True
+        if is_offer(folded, words) or is_refuted(folded, words):
+            return True
+        if is_slip(masked, folded, words) or is_personal(masked, folded, words):
+            return True
+        if self.tells_deed and self._is_supposed(found, masked, words):
+            return True
         if self.negation == "none":
             return False
         denied = folded[: self._denial_end(found, masked, words)]
@@ -140,6 +156,16 @@ class Rule:
             return True
         needless = denied if self.negation == "clause" else folded
         return words.has("negated", denied) or words.has("needless", needless)
+
+    def _is_supposed(self, found: re.Match[str], masked: str, words: Vocabulary) -> bool:
+        """Tell whether what the match tells was not done but could be, by the words of its own clause."""
+        deed = found.start("old") if "old" in found.re.groupindex else found.start()
+        start = max((end.end() for end in _CLAUSE_END.finditer(masked, 0, deed)), default=0)
+        end = deed
+        if words.language == "ja":  # whose modals stand behind the verb
+            closed = _CLAUSE_END.search(masked, found.end())
+            end = closed.start() if closed else len(masked)
+        return is_hypothetical(fold(masked[:deed]), fold(masked[start:end]), words)
 
     def _denial_end(self, found: re.Match[str], masked: str, words: Vocabulary) -> int:
         """Return the position in the folded text up to which a negation denies the match."""
