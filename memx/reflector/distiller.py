@@ -10,11 +10,12 @@ import re
 from collections import Counter
 
 from memx.reflector.features import title_type
+from memx.reflector.guards import leans
 from memx.reflector.language import is_cjk, weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.segment import TITLE
 from memx.reflector.tokens import code_tokens
-from memx.reflector.vocabulary import fold
+from memx.reflector.vocabulary import fold, vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,8 +63,13 @@ _SELF: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
         r"|keep in mind) that\s+", re.IGNORECASE), ""),
     ((" decided to",), pattern(r"\b(?:we|I) (?:have decided|decided) to\s+", re.IGNORECASE), ""),
     (("we ", "i "), pattern(
-        r"^(?:so |thus |therefore )?(?:we|I) (?=(?:should|must|need|have|can|use|cannot|never|always"
-        r"|only|do not|don't)\b)", re.IGNORECASE), ""),
+        r"^(?:so |thus |therefore )?(?:we|I) (?=(?:should|must|need to|have to|can|cannot|can't)\b)",
+        re.IGNORECASE), ""),
+    # Only of a rule: `we always forget it` without `we` would be an order.
+    (("we ",), pattern(
+        r"^(?:so |thus |therefore )?we (?=(?:use|(?:never|always|only|do not|don't)\s+(?:use|add|call|change"
+        r"|check|commit|deploy|edit|hard-?code|import|install|keep|log|merge|mock|pass|pin|push|put|rebase"
+        r"|release|rename|run|set|store|tag|test|touch|write)\b)\b)", re.IGNORECASE), ""),
     (("i ",), pattern(
         r"(?:^|(?<=[.;] ))I (?:will |have to |am going to )?(?=(?:use|stub|call|set|pass|add|pick"
         r"|turn|scale|run|move|replace|switch|put|pin|bind|write|read|give|send|wrap|keep|raise|lower"
@@ -100,15 +106,19 @@ class BulletDistiller:
         wanted = range(len(usable)) if first is None or last is None else range(first, last + 1)
         best = max(wanted, key=lambda i: (strengths[i], -i))
         kept = set(wanted) if len(wanted) <= MAX_SENTENCES else {best}
+        kept |= set(grounds_of(min(kept), evidence)[: MAX_SENTENCES - len(kept)])
         room = MAX_WEIGHT - sum(weight_of(usable[i].text) for i in kept)
         order = sorted(range(len(usable)), key=lambda i: (-_nearness(strengths[i], i, best, usable), i))
         for i in order:
-            size = weight_of(usable[i].text)
-            if i in kept or len(kept) >= MAX_SENTENCES or size > room:
+            if i in kept:
                 continue
             if _nearness(strengths[i], i, best, usable) < least * strengths[best]:
                 break
-            kept.add(i)
+            further = {i, *grounds_of(i, evidence)} - kept
+            size = sum(weight_of(usable[j].text) for j in further)
+            if len(kept) + len(further) > MAX_SENTENCES or size > room:
+                continue
+            kept |= further
             room -= size
         return sorted(kept)
 
@@ -130,6 +140,38 @@ class BulletDistiller:
     def distil(self, evidence: Evidence, first: int | None = None, last: int | None = None) -> str:
         """Choose and word in one step."""
         return self.word([evidence.usable[i] for i in self.choose(evidence, first, last)])
+
+
+def grounds_of(position: int, evidence: Evidence) -> list[int]:
+    """Return the positions of what a sentence leans on by its beginning: the one before it, or the title.
+
+    `They`, `otherwise`, `but`, `the reason is` mean nothing without it. Where that
+    one leans too, what it leans on follows.
+    """
+    usable, found = evidence.usable, []
+    words = vocabulary(evidence.language)
+    while len(found) < MAX_SENTENCES - 1 and leans(usable[position], words):
+        before = _before(position, evidence)
+        if before is None:
+            break
+        found.append(before)
+        position = before
+    return found
+
+
+def _before(position: int, evidence: Evidence) -> int | None:
+    """Return the position of the usable sentence right before one, else of the title; None where neither helps."""
+    usable, every = evidence.usable, evidence.passage.sentences
+    at = next((at for at, sentence in enumerate(every) if sentence is usable[position]), 0)
+    if at and position and usable[position - 1] is every[at - 1] and not _is_routine(usable[position - 1]):
+        return position - 1
+    is_titled = position > 0 and usable[0].kind == TITLE and not _is_routine(usable[0])
+    return 0 if is_titled else None
+
+
+def _is_routine(sentence: Sentence) -> bool:
+    """Tell whether a title says only what git did."""
+    return sentence.kind == TITLE and sentence.text.startswith(("Merge ", "Revert "))
 
 
 def _with_subject(evidence: Evidence) -> list[float]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _RELEASE = pattern(
     r"(?:[a-z]+(?:\([^)]*\))?:\s*)?(?:#+\s*)?"
-    r"(?:(?:release(?:[sd]|d as)?|releasing|version|v|发布|发版|版本|リリース|バージョン|versión|publica\w*(?: la)?(?: versión)?"
-    r"|lanza\w*(?: la)?(?: versión)?)[\s:：-]*v?\d+(?:\.\d+)+"
+    r"(?:(?:release(?:[sd]|d as)?|releasing|version|v|发布|发版|版本|リリース|バージョン|versión"
+    r"|publica\w*(?: la)?(?: versión)?|lanza\w*(?: la)?(?: versión)?)[\s:：-]*v?\d+(?:\.\d+)+"
     r"|v?\d+\.\d+(?:\.\d+)*(?:\s*$|\s*[:：(–—-]|\s+(?:released?|发布|リリース))"
     r"|(?:changelog|release notes?|what(?:['’]s| is) new|更新日志|更新说明|发布说明|変更履歴|更新履歴|リリースノート"
     r"|notas de (?:la )?(?:versión|publicación)|registro de cambios|novedades)\b)",
@@ -94,6 +94,12 @@ def is_refuted(folded: str, words: Vocabulary) -> bool:
 def is_personal(text: str, folded: str, words: Vocabulary) -> bool:
     """Tell whether a text speaks of people, and of no identifier: thanks, names, likings, reproaches."""
     return words.has("personal", folded) and not code_tokens(text)
+
+
+def leans(sentence: Sentence, words: Vocabulary) -> bool:
+    """Tell whether a sentence begins with a word that means nothing without the one before: `they`, `otherwise`."""
+    masked = sentence.masked.strip().lower()
+    return any(form.search(masked) for form in words.patterns("leaning", masked, masked))
 
 
 def is_slip(text: str, folded: str, words: Vocabulary) -> bool:

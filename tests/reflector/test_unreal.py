@@ -1,4 +1,4 @@
-"""What was only offered, possible, made possible, taken back, or says nothing of the work: no lesson in any language."""
+"""What was only offered, possible, made possible or taken back, or speaks of people: no lesson in any language."""
 
 from __future__ import annotations
 
@@ -59,12 +59,11 @@ SLIPS = (
     "Corrige la prueba. Fallaba porque el texto esperado tenía una errata.",
 )
 RELEASES = (
-    "Release 2.3.0\n\n- Fix crash when the config file is empty because the parser returned None\n"
-    "- Add support for Python 3.12\n- Always close the connection after a timeout",
+    "Release 2.3.0\n\n- Fix crash because the parser returned None\n- Add Python 3.12\n- Always close the connection",
     "v1.4.0: fix a crash because the queue was empty, add dark mode, and always close idle connections",
     "发布 2.3.0\n\n- 修复配置为空时崩溃，因为解析器返回空\n- 支持暗色主题\n- 超时后必须关闭连接",
-    "リリース 2.3.0\n\n- 設定が空のときのクラッシュを修正、原因はパーサーだった\n- ダークモードに対応\n- 接続は必ず閉じる",
-    "Versión 2.3.0\n\n- Corrige un fallo porque el analizador devolvía nulo\n- Añade el modo oscuro\n- Cierra siempre la conexión",
+    "リリース 2.3.0\n\n- 空の設定でのクラッシュを修正、原因はパーサー\n- ダークモードに対応\n- 接続は必ず閉じる",
+    "Versión 2.3.0\n\n- Corrige un fallo porque devolvía nulo\n- Añade el modo oscuro\n- Cierra siempre la conexión",
 )
 DONE = (
     "Requests could time out, so we changed MAX_POOL_SIZE from 10 to 50.",

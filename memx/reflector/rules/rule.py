@@ -137,20 +137,19 @@ class Rule:
         self, found: re.Match[str], window: Sequence[Sentence], masked: str, words: Vocabulary
     ) -> bool:
         folded = fold(masked)
-        if any(is_question(sentence.text, fold(sentence.masked), words) for sentence in window):
-            return True
-        if words.has("reported", folded[: found.start() + 1]):
-            return True
-        if self.plans_void and (words.has("planned", folded) or is_plan(folded, words)):
-            return True
-        if is_offer(folded, words) or is_refuted(folded, words):
-            return True
-        if is_slip(masked, folded, words) or is_personal(masked, folded, words):
-            return True
-        if self.tells_deed and self._is_supposed(found, masked, words):
-            return True
-        if self.negation == "none":
-            return False
+        return (
+            any(is_question(sentence.text, fold(sentence.masked), words) for sentence in window)
+            or words.has("reported", folded[: found.start() + 1])
+            or (self.plans_void and (words.has("planned", folded) or is_plan(folded, words)))
+            or is_offer(folded, words)
+            or is_refuted(folded, words)
+            or is_slip(masked, folded, words)
+            or is_personal(masked, folded, words)
+            or (self.tells_deed and self._is_supposed(found, masked, words))
+            or (self.negation != "none" and self._is_negated(found, masked, folded, words))
+        )
+
+    def _is_negated(self, found: re.Match[str], masked: str, folded: str, words: Vocabulary) -> bool:
         denied = folded[: self._denial_end(found, masked, words)]
         if self.negation == "clause" and _NEGATED_VERB.search(masked[: found.start()]):
             return True
