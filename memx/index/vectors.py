@@ -30,7 +30,7 @@ PATIENCE_S = 0.5
 """How long a search waits for another writer of vectors; what it could not store the next one stores."""
 
 FEW_TEXTS = 20
-"""Up to here texts are embedded one by one; more are worth the 0.4 s that model2vec takes to load."""
+"""So many texts without a vector a search embeds by the way; more are left to the next refresh."""
 
 
 class Vectors:
@@ -94,11 +94,7 @@ class Vectors:
 
     def embed(self, texts: Sequence[str]) -> list[bytes | None]:
         """Return the vectors of texts; None for a text that the model knows nothing of."""
-        if len(texts) <= FEW_TEXTS:
-            return [self.embedder.embed(text) for text in texts]
-        from memx.index.dense.bulk import embed_many
-
-        return embed_many(self._info.dir, texts)
+        return self.embedder.embed_many(texts)
 
     def ensure(self, bullets: Iterable[PackedBullet]) -> bool:
         """Embed what has no vector and store it; False when that is not possible now."""

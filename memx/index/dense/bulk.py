@@ -1,8 +1,7 @@
-"""Many texts to vectors with model2vec and numpy: the only module that imports model2vec.
+"""Texts to vectors with model2vec, for models that `embedder` cannot read: the only module that imports it.
 
-model2vec is given an existing folder only: for anything else it would ask the
-hub. Its tokens are pooled here in double precision, because its own float32
-mean would round a component differently from `embedder` now and then.
+It is given an existing folder only: for anything else it would ask the hub.
+Its tokens alone are used; the mean of their rows is that of `pooling`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import os
 
 from memx.errors import ModelUnavailableError
-from memx.index.dense.embedder import PEAK
 from memx.index.dense.model import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, download_folder
 from memx.index.dense.text import clean_text
 from memx.index.dense.tokenizer import WORD_MARK
@@ -73,23 +71,11 @@ def download_model(name: str, cache_dir: str) -> str:
 
 
 def _embed_batch(model: StaticModel, texts: Sequence[str]) -> Iterator[bytes | None]:
-    import numpy as np
+    from memx.index.dense.pooling import Pool
 
     characters = model.max_length * model.median_token_length if model.max_length else None
     tokens = model.tokenize([clean_text(text)[:characters] for text in texts])
     marker = model.tokenizer.token_to_id(WORD_MARK)
-    marker = -1 if marker is None else marker
+    pool = Pool(model.embedding, model.weights, model.token_mapping)
     for ids in tokens:
-        if ids.count(marker) == len(ids):
-            yield None
-            continue
-        rows = ids if model.token_mapping is None else model.token_mapping[ids]
-        vectors = model.embedding[rows].astype(np.float64)
-        if model.weights is not None:
-            vectors *= model.weights[ids].astype(np.float64)[:, None]
-        total = vectors.sum(axis=0)
-        peak = float(np.abs(total).max(initial=0.0))
-        if not 0.0 < peak < float("inf"):
-            yield None
-        else:
-            yield np.rint(total * (PEAK / peak)).astype(np.int8).tobytes()
+        yield pool(ids, -1 if marker is None else marker)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
 PEAK = 127
+ONE_BY_ONE = 64
+"""Up to here texts are pooled in plain Python sooner than numpy is loaded."""
 _WIDTHS = {"I8": 1, "F32": 4}
 
 
@@ -83,6 +85,19 @@ class QueryEmbedder:
     def embed(self, text: str) -> bytes | None:
         """Return the int8 vector of a text, or None when the model knows nothing of it."""
         return self._embed(text)
+
+    def embed_many(self, texts: Sequence[str]) -> list[bytes | None]:
+        """Return the same for many texts, in their order."""
+        if self._embed != self._embed_mapped:
+            from memx.index.dense.bulk import embed_many
+
+            return embed_many(self._model_dir, texts)
+        if len(texts) <= ONE_BY_ONE:
+            return [self._embed_mapped(text) for text in texts]
+        from memx.index.dense.pooling import Pool
+
+        pool = Pool.of_buffers(self._rows.cast(self._row_format), self.dimension, self._weights)
+        return [pool(self._tokenizer.encode(text), self._marker) for text in texts]
 
     def knows(self, word: str) -> bool:
         """Return whether a word is one token; a model that is embedded in bulk is not asked."""

@@ -46,6 +46,10 @@ REPLACED = {code: _UNKNOWN_CHARACTER for first, last in _REPLACED_RANGES for cod
 _REPLACED_CHARACTERS = frozenset(map(chr, REPLACED))
 
 
+MAX_REMEMBERED = 100_000
+"""Words whose tokens are remembered: texts repeat their words, and a word takes 50 times as long as a look-up."""
+
+
 def slot_of(state: int, code_point: int, mask: int) -> int:
     """Return where the search for an edge begins; `mask` is the power-of-two table size minus one."""
     key = (state << CODE_POINT_BITS | code_point) * HASH_FACTOR
@@ -73,6 +77,7 @@ class UnigramTokenizer:
         self._scores = data[HEADER_WORDS * WORD_BYTES : scores_end * WORD_BYTES].cast("d")
         self._slots = data[scores_end * WORD_BYTES :].cast("Q")
         self._mask = slots - 1
+        self._met: dict[str, list[int]] = {}
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of the known tokens of the part of the text that the model reads."""
@@ -90,11 +95,14 @@ class UnigramTokenizer:
             text = text[: self.max_characters]
         limit = self.max_tokens or len(text) + 1
         ids: list[int] = []
-        seen: dict[str, list[int]] = {}
+        met = self._met
+        if len(met) > MAX_REMEMBERED:
+            met.clear()
         for word in self._words(text):
-            if word not in seen:
-                seen[word] = self._segment(word)
-            ids += seen[word]
+            found = met.get(word)
+            if found is None:
+                found = met[word] = self._segment(word)
+            ids += found
             if len(ids) >= limit:
                 break
         return ids[:limit]

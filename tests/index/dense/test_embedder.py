@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memx.errors import ModelUnavailableError
-from memx.index.dense import bulk
+from memx.index.dense import bulk, tokenizer
+from memx.index.dense import embedder as embedding
 from memx.index.dense.embedder import QueryEmbedder, quantize
 from memx.index.dense.scan import cosine
 from memx.resources import resource
@@ -29,18 +30,34 @@ EDGE_TEXTS = {
 
 
 def test_both_ways_give_the_same_bytes(corpus: list[str], embedder: QueryEmbedder, model_dir: str) -> None:
-    """Real texts embedded alone and in bulk are equal, byte for byte."""
+    """Real texts embedded alone, together and by model2vec are equal, byte for byte."""
     sample = corpus[:40] + corpus[40::7]
-    assert bulk.embed_many(model_dir, sample) == [embedder.embed(text) for text in sample]
+    assert len(sample) > embedding.ONE_BY_ONE
+    alone = [embedder.embed(text) for text in sample]
+    assert bulk.embed_many(model_dir, sample) == alone
+    assert QueryEmbedder(model_dir).embed_many(sample) == alone
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=("Cn",)), max_size=60), max_size=4))
 def test_any_texts_give_the_same_bytes(texts: list[str]) -> None:
-    """Arbitrary texts, surrogates included, are equal both ways."""
+    """Arbitrary texts, surrogates included, are equal in all ways."""
     folder = resource("model")
     embedder = QueryEmbedder(folder)
-    assert bulk.embed_many(folder, texts) == [embedder.embed(text) for text in texts]
+    alone = [embedder.embed(text) for text in texts]
+    assert bulk.embed_many(folder, texts) == alone
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedding, "ONE_BY_ONE", 0)
+        assert embedder.embed_many(texts) == alone
+
+
+def test_forgotten_words_are_segmented_anew(model_dir: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory of words is bounded, and what is in it changes no vector."""
+    texts = ["redis pool size", "pool of redis", "size of the pool"]
+    expected = [QueryEmbedder(model_dir).embed(text) for text in texts]
+    monkeypatch.setattr(tokenizer, "MAX_REMEMBERED", 2)
+    embedder = QueryEmbedder(model_dir)
+    assert [embedder.embed(text) for text in texts * 2] == expected * 2
 
 
 def test_vectors_are_those_of_model2vec(embedder: QueryEmbedder, model_dir: str) -> None:
