@@ -631,13 +631,18 @@ def _save_changes(generation: str, changes: Changes) -> None:
 
 
 def _keep(generation: str, lexical: LexicalIndex, changes: Changes) -> None:
-    """Keep the analysed bullets that a large change takes out of the index: a switch of branch comes back."""
+    """Keep the analysed bullets that a large change takes out of the index: a switch of branch comes back.
+
+    What is kept already, as after the second switch there and back, is not read and written again.
+    """
     kept = _open_kept(generation) if len(changes.paths) > FEW else None
-    if kept is not None:
-        digests = _Digests(changes.tables)
-        leaving = lexical.with_paths(sorted(changes.paths))
-        known = ((digests.get(bullet.path), bullet) for bullet in leaving)
-        kept.add((digest, bullet) for digest, bullet in known if digest is not None)
+    if kept is None:
+        return
+    digests = _Digests(changes.tables)
+    leaving = {path: digest for path in changes.paths if (digest := digests.get(path)) is not None}
+    if all(digest in kept for digest in leaving.values()):
+        return
+    kept.add((leaving[bullet.path], bullet) for bullet in lexical.with_paths(sorted(leaving)))
 
 
 def _open_kept(generation: str | None) -> Kept | None:

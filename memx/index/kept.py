@@ -10,8 +10,7 @@ import os
 
 from memx.errors import IndexUnavailableError
 from memx.index.manifest import load_value, save_value
-from memx.index.packed import dump, load
-from memx.record import replace
+from memx.index.packed import dump, load_moved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,16 +35,20 @@ class Kept:
             found = {}
         self._bullets: dict[bytes, bytes] = found if isinstance(found, dict) else {}
 
+    def __contains__(self, digest: bytes) -> bool:
+        """Return whether a bullet is kept."""
+        return digest in self._bullets
+
     def get(self, digest: bytes, path: str, store: str, stat: Stat) -> PackedBullet | None:
         """Return what was analysed from a file with this content at this path."""
         data = self._bullets.get(digest)
         if data is None:
             return None
         try:
-            packed = load(data)
+            packed = load_moved(data, stat)
         except IndexUnavailableError:
             return None
-        return replace(packed, stat=stat) if (packed.path, packed.store) == (path, store) else None
+        return packed if (packed.path, packed.store) == (path, store) else None
 
     def add(self, bullets: Iterable[tuple[bytes, PackedBullet]]) -> None:
         """Keep bullets by the digests of their files; where that cannot be written, do without."""

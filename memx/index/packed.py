@@ -18,6 +18,8 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memx.index.analysis import Analyser
     from memx.model import StoredBullet
 
@@ -88,6 +90,7 @@ class PackedBullet:
 
 
 FIELDS = tuple(PackedBullet.__annotations__)
+_STAT = FIELDS.index("stat")
 
 
 def place_of(anchor: str) -> str:
@@ -166,7 +169,19 @@ def dump(packed: PackedBullet) -> bytes:
 
 def load(data: bytes) -> PackedBullet:
     """Return what `dump` was given; raises IndexUnavailableError for damaged bytes."""
+    return PackedBullet(*_values(data))
+
+
+def load_moved(data: bytes, stat: tuple[int, int, int, int]) -> PackedBullet:
+    """Return the same as of a file with another stat."""
+    values = list(_values(data))
+    values[_STAT] = stat
+    return PackedBullet(*values)
+
+
+def _values(data: bytes) -> tuple[Any, ...]:
     body = data[4:]
     if crc32(body) != int.from_bytes(data[:4], "little"):
         raise IndexUnavailableError("the index holds damaged bytes", hint="memx reindex")
-    return PackedBullet(*marshal.loads(body))  # noqa: S302 (our own cache, behind a checksum)
+    values: tuple[Any, ...] = marshal.loads(body)  # noqa: S302 (our own cache, behind a checksum)
+    return values
