@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memx.generator.density import dilution
 from memx.generator.spelling import allowed_edits, near_words, parts_of
-from memx.index.analysis import CJK, WORD, fold
+from memx.index.analysis import CJK, WORD, fold, is_cjk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from memx.index.packed import PackedBullet
 
     _Target = tuple[str, int, tuple[str, ...], dict[str, int]]
-    _Asked = tuple[str, tuple[str, ...], WeightedTerm]
+    _Asked = tuple[str, tuple[str, ...], WeightedTerm, tuple[str, ...], tuple[str, ...]]
 
 FUZZY_MAX = 10.0
 
 STEM_CREDIT = 0.95
+RELATED_CREDIT = 0.8
 PIECE_CREDIT = 0.7
 CHARACTER_CREDIT = 0.05
 EDIT_CREDIT = (0.95, 0.85, 0.7)
-"""Credit of a term that is found by its stem, by its pieces, by its single CJK characters, or with 0, 1 or 2
-slips; an exact one earns 1. Each is multiplied by its density."""
+"""Credit of a term that is found by its stem, by a synonym or translation, by its pieces, by its single CJK
+characters, or with 0, 1 or 2 slips; an exact one earns 1. Each is multiplied by its density."""
 
 _STEM_PREFIX = 3
 """A stem begins as its word does; a synonym does not, and is not tried in other spellings."""
@@ -59,7 +60,7 @@ class FuzzyMatcher:
             self._query, self._asked = query, _asked(query)
         exact, stems, thin = bullet.exact, bullet.stems, dilution(bullet.length)
         found = 0.0
-        for needle, needles, weighted in self._asked:
+        for needle, needles, weighted, related_stems, related_words in self._asked:
             count = exact.count(needle)
             most = 0
             for stem in needles:
@@ -68,7 +69,10 @@ class FuzzyMatcher:
                 share, many = (1.0 if count else STEM_CREDIT), max(count, most)
                 found += weighted.weight * (share * (many / (many + thin)))
             else:
-                found += weighted.weight * (self._resemblance(weighted, bullet) * (1 / (1 + thin)))
+                share = self._resemblance(weighted, bullet)
+                if share < RELATED_CREDIT and (_any(related_stems, stems) or _any(related_words, exact)):
+                    share = RELATED_CREDIT
+                found += weighted.weight * (share * (1 / (1 + thin)))
         # Divided first: a full match is the bound itself, not one rounding above.
         return FUZZY_MAX * min(1.0, found / total)
 
@@ -113,7 +117,20 @@ class FuzzyMatcher:
 
 def _asked(query: Query) -> tuple[_Asked, ...]:
     """Return what to look for in the views of each bullet, a row a term."""
-    return tuple((f" {w.term.exact} ", tuple([f" {stem} " for stem in w.term.stems]), w) for w in query.terms)
+    asked = []
+    for w in query.terms:
+        stems = tuple([f" {stem} " for stem in w.term.stems])
+        related_stems = tuple([f" {word} " for word in w.related if not is_cjk(word[0])])
+        related_words = tuple([f" {word} " for word in w.related if is_cjk(word[0])])
+        asked.append((f" {w.term.exact} ", stems, w, related_stems, related_words))
+    return tuple(asked)
+
+
+def _any(needles: tuple[str, ...], view: str) -> bool:
+    for needle in needles:  # noqa: SIM110 (a generator would cost more than the search)
+        if needle in view:
+            return True
+    return False
 
 
 def _targets(term: Term) -> tuple[_Target, ...]:

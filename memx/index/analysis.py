@@ -97,6 +97,11 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFKC", valid).replace("\u2019", "'")
 
 
+def pairs_of(run: str) -> list[str]:
+    """Return the overlapping pairs of a run of CJK characters; of one character itself."""
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
 def fold(word: str) -> str:
     """Return a word in lower case without accents: `Café` becomes `cafe`."""
     lowered = word.casefold()
@@ -277,7 +282,7 @@ class Analyser:
         stems: list[str] = []
         for token, kind in _scan(chunk):
             if kind == CJK:
-                exact += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
+                exact += pairs_of(token)
                 stems += token
                 continue
             exact.append(token if kind == SYMBOL else token.lower())
@@ -292,8 +297,10 @@ class Analyser:
 
     def _token_terms(self, token: str, kind: int) -> list[Term]:
         if kind == CJK:
-            pairs = [token[i : i + 2] for i in range(len(token) - 1)] or [token]
-            return [Term(pair, CJK, (), tuple((char,) for char in dict.fromkeys(pair))) for pair in pairs]
+            return [
+                Term(pair, CJK, (), tuple((char,) for char in dict.fromkeys(pair)))
+                for pair in pairs_of(token)
+            ]
         if kind == SYMBOL:
             return [Term(token, SYMBOL)]
         if token[-1] in "+#":  # C++ and C# are not kinds of C

@@ -8,6 +8,7 @@ white-space tokenizer is the only one in use and nothing has to be registered.
 from __future__ import annotations
 
 import os
+from math import log
 
 import tantivy
 from tantivy import Occur, Query
@@ -52,6 +53,7 @@ STEM_BOOST = 0.5
 PIECE_BOOST = 0.3
 META_BOOST = 1.0
 FUZZY_BOOST = 0.3
+"""Of a word that nothing holds as it stands: times what a rare word weighs, since tantivy gives a constant."""
 
 
 def make_stem() -> Any:
@@ -205,8 +207,11 @@ class LexicalIndex:
             Query.boost_query(Query.term_query(schema, view, text, "freq"), weight)
             for (view, text), weight in weights.items()
         ]
+        rare = log(1 + self.size)
         clauses += [
-            Query.boost_query(Query.fuzzy_term_query(schema, "stems", fold(word), distance), FUZZY_BOOST)
+            Query.boost_query(
+                Query.fuzzy_term_query(schema, "stems", fold(word), distance), FUZZY_BOOST * rare
+            )
             for word, distance in query.fuzzy
         ]
         return clauses

@@ -78,6 +78,25 @@ def test_near_word_is_found_by_the_fuzzy_layer(corpus: type[Corpus], query: str,
     assert scored.l1 < 15
 
 
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("remove the directory", "Delete a folder with rm -r"),
+        ("eliminar la conexión", "Remove the connection from the pool"),
+        ("データベースの接続", "The database closes a connection"),
+        ("テストを実行", "Ejecuta las pruebas"),
+        ("delete files", "请先移除文件"),
+    ],
+)
+def test_synonym_and_translation_are_found_by_the_fuzzy_layer(
+    corpus: type[Corpus], query: str, text: str
+) -> None:
+    """A word that means the same earns L2 without an embedding, and less than the word itself."""
+    found = corpus(text, "Unrelated words about something else", query)
+    assert found.ids(query)[0] == "b2"
+    assert found.score(query, 1).l2 == 0 < found.score(query).l2 < 0.75 * found.score(query, 2).l2
+
+
 @pytest.mark.parametrize("query", ["数据库", "连接", "超时"])
 def test_part_of_a_cjk_text_is_found_by_words_alone(corpus: type[Corpus], query: str) -> None:
     """Faults 42: Chinese is not one giant token."""
@@ -164,6 +183,12 @@ def test_repeated_word_counts_more_and_a_long_text_less(corpus: type[Corpus]) ->
     for layer in ("l1", "l2"):
         first, second, third = (getattr(found.score("pool missing", i), layer) for i in range(3))
         assert third < first < second
+
+
+def test_misspelt_rare_word_brings_its_bullet_among_the_candidates(corpus: type[Corpus]) -> None:
+    """However many bullets hold the common word of the query, the one that its slip means is looked at."""
+    found = corpus("the ubuntu release is old", *(f"check version {i}" for i in range(200)))
+    assert found.ids("check uuntu version")[0] == "b0"
 
 
 def test_rare_word_counts_more_than_a_common_one(corpus: type[Corpus]) -> None:
