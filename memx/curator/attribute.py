@@ -20,15 +20,20 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from memx.curator.align import Swap
     from memx.curator.features import Comparison
     from memx.curator.tokens import Analysis, Unit
 
 _TELLING = 0.8  # weight of a unit that can name a subject; light words and single characters are below it
 _READ = 8192
 _QUANTITY = ("number", "clock", "version", "label")
+_ONE_FORM = 0.45  # share of both texts that has a partner in the other
+_LONGEST_NAME = 2  # units of a thing that a form of words is filled with
+_JUDGING = frozenset(
+    {"=always", "=onlyc", "=fail", "=worksc", "=require", "=replaced", "=gain", "=nogain", "=everyonec"}
+)
+"""Concepts that say how something is, and no name of it."""
 _LONGEST_VALUE = 5  # units; a longer stretch is a sentence of its own
 
 
@@ -127,9 +132,12 @@ def _split(left: Iterable[Unit], value: Value, text: Analysis) -> tuple[list[Uni
     """Part what is left over in the value's clause: in the value, and telling words beside it."""
     inside, outside = [], []
     clause = _clause_of(text, value)
+    closed = [other for other in _values(text.text, text.lang) if other.member]
     for unit in left:
         if value.start <= unit.start < value.end or value.start < unit.end <= value.end:
             inside.append(unit)
+        elif any(other.start <= unit.start < other.end for other in closed):
+            continue
         elif unit.clause == clause and unit.weight >= _TELLING:
             outside.append(unit)
     return inside, outside
@@ -148,31 +156,57 @@ def _spelt(text: Analysis, value: Value) -> str:
 def other_subject(comparison: Comparison) -> str:
     """Return a reason when one form of words speaks of two subjects, or of two things that can both hold; else ''."""
     a, b = comparison.a, comparison.b
-    swaps = [swap for swap in comparison.alignment.swaps if _is_telling(swap)]
-    framed = next((swap for swap in swaps if swap.flanks == 2), None)  # noqa: PLR2004 (both sides)
-    if framed is None or a.lang != b.lang or not _is_one_form(comparison):
+    if a.lang != b.lang or a.turns_down != b.turns_down or comparison.vector[0] < _ONE_FORM:
         return ""
-    names = f"{a.text[framed.a.start : framed.a.end]!r} / {b.text[framed.b.start : framed.b.end]!r}"
-    if len(swaps) > 1 or comparison.values or comparison.axes:
+    slots = _slots(comparison)
+    named = next((slot for slot in slots if slot.names_something), None)
+    if named is None or any(max(len(slot.a), len(slot.b)) > _LONGEST_NAME for slot in slots):
+        return ""
+    names = f"{_phrase(a, named.a)!r} / {_phrase(b, named.b)!r}"
+    if len(slots) > 1 or comparison.axes:
         return f"another subject: {names}"
     return f"both can hold: {names}" if _is_additive(comparison) else ""
 
 
-def _is_one_form(comparison: Comparison) -> bool:
-    """Tell whether all that is left over on either side has its counterpart in the same place of the other."""
-    alignment = comparison.alignment
-    pairs = [(swap.a, swap.b) for swap in alignment.swaps] + list(comparison.values)
-    for side, left in enumerate((alignment.left_a, alignment.left_b)):
-        paired = {id(pair[side]) for pair in pairs}
-        if any(unit.weight >= _TELLING and id(unit) not in paired for unit in left):
+@record
+class _Slot:
+    """What stands between the same neighbours in two texts."""
+
+    a: tuple[Unit, ...]
+    b: tuple[Unit, ...]
+
+    @property
+    def names_something(self) -> bool:
+        """Whether both sides are made of words that name: one of them a telling one, none a quantity or a judgement."""
+        units = (*self.a, *self.b)
+        if any(unit.kind in _QUANTITY or unit.sides or not _JUDGING.isdisjoint(unit.keys) for unit in units):
             return False
-    return True
+        return max(unit.weight for unit in units) >= _TELLING
 
 
-def _is_telling(swap: Swap) -> bool:
-    kinds = {swap.a.kind, swap.b.kind}
-    return (
-        min(swap.a.weight, swap.b.weight) >= _TELLING
-        and not kinds & {*_QUANTITY}
-        and not opposite(swap.a, swap.b)
-    )
+def _slots(comparison: Comparison) -> list[_Slot]:
+    """Return the slots of one form of words that two texts fill; none where a telling word has no counterpart."""
+    a, b, alignment = comparison.a.units, comparison.b.units, comparison.alignment
+    left_a, left_b = {id(unit) for unit in alignment.left_a}, {id(unit) for unit in alignment.left_b}
+    place = dict(alignment.partners)
+    found, used, start = [], set(), 0
+    while start < len(a):
+        stop = start
+        while stop < len(a) and id(a[stop]) in left_a:
+            stop += 1
+        if stop == start:
+            start += 1
+            continue
+        low = place.get(start - 1, -2) + 1 if start else 0
+        high = place.get(stop, -1) if stop < len(a) else len(b)
+        other = b[low:high] if 0 <= low < high else ()
+        if other and all(id(unit) in left_b for unit in other):
+            found.append(_Slot(a[start:stop], other))
+            used |= {id(unit) for unit in (*a[start:stop], *other)}
+        start = stop
+    loose = [unit for unit in (*alignment.left_a, *alignment.left_b) if id(unit) not in used]
+    return [] if any(unit.weight >= _TELLING for unit in loose) else found
+
+
+def _phrase(text: Analysis, units: Sequence[Unit]) -> str:
+    return text.text[units[0].start : units[-1].end]

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 SAME_SUBJECT = 0.65
 """Probability of one subject from which a pair that is not the same lesson is flagged."""
 _FRAGMENT_WEIGHT = 2.5
+_QUALITIES = frozenset(
+    {"=fast", "=slow", "=big", "=small", "=safe", "=stable", "=new", "=old", "=cost", "=often"}
+)
 _LATIN_WORD = re.compile(r"[a-z]+")
 _SHARED_SUBJECT = 0.3
 
@@ -53,6 +56,8 @@ def sufficiency(comparison: Comparison) -> str:
     """Return a reason when one text calls a quantity enough and the other demands more of it, else an empty text."""
     for enough, demand in ((comparison.a, comparison.b), (comparison.b, comparison.a)):
         if enough.axes.get("adequacy") != 1 or demand.axes.get("adequacy") != -1:
+            continue
+        if not _calls_amount_enough(enough):
             continue
         pair = _more(enough, demand)
         if pair and _may_share_subject(comparison):
@@ -84,6 +89,17 @@ def adequacy(text: str) -> int:
 def asks_for_more(a: str, b: str) -> bool:
     """Say whether one of two texts calls a quantity enough and the other demands more of it."""
     return adequacy(a) * adequacy(b) < 0 and bool(sufficiency(compare(analyse(a), analyse(b))))
+
+
+def _calls_amount_enough(text: Analysis) -> bool:
+    """Tell "10 is enough" from "fast enough with 10": there a quality is enough, whatever brings it about."""
+    places = [at for at, unit in enumerate(text.units) if "=enough" in unit.keys]
+    step = -1 if text.lang == "en" else 1
+    return any(_QUALITIES.isdisjoint(_keys_at(text, at + step)) for at in places)
+
+
+def _keys_at(text: Analysis, place: int) -> tuple[str, ...]:
+    return text.units[place].keys if 0 <= place < len(text.units) else ()
 
 
 def _more(enough: Analysis, demand: Analysis) -> tuple[Unit, Unit] | None:

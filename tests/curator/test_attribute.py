@@ -31,6 +31,8 @@ COMPATIBLE = [
     ("The orders table has an index on status.", "The orders table has an index on region."),
     ("The mailer listens on port 25.", "The proxy listens on port 3128."),
     ("Service A listens on 8080.", "Service B listens on 8081."),
+    ("The users table has an index on email.", "The users table has an index on name."),
+    ("users テーブルはメールアドレスに索引がある。", "users テーブルは氏名に索引がある。"),
     ("The parser accepts JSON.", "The parser accepts YAML."),
     ("The search team maintains the indexer.", "The search team maintains the crawler."),
     ("Image uploads are limited to 10 MB.", "Video uploads are limited to 500 MB."),
@@ -87,3 +89,17 @@ def test_reasons_name_both_values_and_both_subjects() -> None:
     )
     assert "mailer" in other
     assert "proxy" in other
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("At least 50 for stability.", "The linter is fast enough with 4 workers."),
+        ("为了稳定至少要 50。", "代码检查用 4 个进程就足够快了。"),
+        ("安定させるには最低でも 50 必要。", "リンターは 4 並列で十分速い。"),
+        ("Al menos 50 para que sea estable.", "El linter es bastante rápido con 4 procesos."),
+    ],
+)
+def test_quality_that_is_enough_calls_no_quantity_enough(a: str, b: str) -> None:
+    """A fragment without a subject meets quantities that are called enough, and no other subject's speed."""
+    assert judge_texts(a, b, 0.1, CuratorConfig()).action == "independent"
