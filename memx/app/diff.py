@@ -267,7 +267,7 @@ def _words(version: Version) -> tuple[str, str]:
 def read_live(project: Project, repository: Repository, sides: Sides) -> dict[str, StoredBullet]:
     """Return path → live bullet of the head; files that cannot be read are reported elsewhere."""
     if not sides.head:
-        if not os.path.isdir(project.store_root):
+        if not project.has_store:
             return {}
         return {stored.path: stored for stored in project.store.scan()[0]}
     from memx.repo.compare import read_objects

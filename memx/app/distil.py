@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from memx.errors import MemxError
 from memx.record import record, replace
 
@@ -246,7 +244,7 @@ def distil_queued(project: Project, options: Options) -> Distilled:
 def settled_ids(project: Project, ids: AbstractSet[str]) -> frozenset[str]:
     """Return which of these ids are or ever were in the store, or were decided: they are not proposed again."""
     known: set[str] = set(project.inbox.decided())
-    if ids - known and os.path.isdir(project.store_root):
+    if ids - known and project.has_store:
         known.update(_ids_in_store(project, ids))
         known |= _ids_in_history(project)
     return frozenset(ids & known)

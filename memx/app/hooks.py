@@ -213,7 +213,7 @@ def refresh(project: Project) -> None:
     if not lock.try_acquire():
         return
     try:
-        if os.path.isdir(project.store_root):
+        if project.has_store:
             refresh_index(project)
         for other in project.others:
             try:

@@ -69,7 +69,7 @@ def initialise(project: Project, *, hooks: bool = True) -> Initialised:
             "a bare repository has no work tree to keep a store in", hint="run memx init in a clone"
         )
     if os.path.islink(project.store_root):
-        raise MemxError("the store must not be a link", path=project.store_root)
+        raise project.no_store()
     created = copy_template(project.store_root)
     notes: list[str] = []
     if repository is not None:

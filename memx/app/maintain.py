@@ -112,7 +112,7 @@ def maintain_on_branch(project: Project, branch: str) -> Maintained:
         try:
             add_tree(repository, tree, start, project.head.commit)
             there = Project(tree, foreign_environ(project.environ), project.now)
-            if not os.path.isdir(there.store_root):
+            if not there.has_store:
                 raise MemxError("the store is not committed yet", hint="git add .memx && git commit")
             done = maintain(there)
             commit = _commit(repository, there, branch, done) if done.is_changed else ""

@@ -117,7 +117,7 @@ class Project:
 
         common = "" if self.repository is None else self.repository.common_dir
         files = find_config_files(
-            self.store_root,
+            self.store_root if self.has_store else "",
             common,
             user_dir("config", self.environ),
             team_trusted=is_trusted(self),
@@ -138,8 +138,16 @@ class Project:
             home=home(self.environ), root=self.root, patterns=self.config.privacy.patterns
         )
 
+    @property
+    def has_store(self) -> bool:
+        """Whether there is a store: a folder of its own, for a link as `.memx` could lead anywhere."""
+        return os.path.isdir(self.store_root) and not os.path.islink(self.store_root)
+
     def no_store(self) -> StoreError:
         """Return the error of a project without a store, with the step that helps."""
+        if os.path.islink(self.store_root):
+            hint = "put the folder itself there, or share it: memx store add"
+            return StoreError("the store must not be a link", hint=hint, path=self.store_root)
         is_bare = self.repository is not None and not self.repository.worktree
         hint = "a bare repository keeps none: run memx in a clone" if is_bare else "memx init"
         return StoreError("no store here", hint=hint, path=self.store_root)
@@ -149,7 +157,7 @@ class Project:
         """This project's store; raises StoreError where `memx init` has not run."""
         from memx.store.store import Store
 
-        if not os.path.isdir(self.store_root):
+        if not self.has_store:
             raise self.no_store()
         return Store(
             self.store_root,

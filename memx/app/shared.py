@@ -52,7 +52,7 @@ class Synced:
 def list_stores(project: Project) -> list[StoreInfo]:
     """Return all stores that a search here would look at."""
     own = [StoreInfo(project.store_name, project.store_root, "", "", _count(project))]
-    found = own if os.path.isdir(project.store_root) else []
+    found = own if project.has_store else []
     return found + [info_of(other) for other in project.others]
 
 
@@ -69,7 +69,7 @@ def info_of(other: OtherStore) -> StoreInfo:
 
 
 def _count(place: Project) -> int:
-    return len(place.store.paths()) if os.path.isdir(place.store_root) else 0
+    return len(place.store.paths()) if place.has_store else 0
 
 
 def add_store(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 
 from memx.record import record
@@ -28,7 +27,7 @@ def count(project: Project) -> Stats:
     """Count; a repository without a store has none."""
     from memx.app.llm import Queue
 
-    has_store = os.path.isdir(project.store_root)
+    has_store = project.has_store
     live, archived = (
         [s.bullet for s in project.store.scan(a)[0]] if has_store else [] for a in (False, True)
     )

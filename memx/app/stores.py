@@ -72,7 +72,7 @@ class OtherStore(Project):
         """The store under its name."""
         from memx.store.store import Store
 
-        if not os.path.isdir(self.store_root):
+        if not self.has_store:
             raise StoreError(
                 f"there is no store {self.store_name}", hint="memx store list", path=self.store_root
             )
@@ -142,7 +142,7 @@ def is_store(folder: str) -> bool:
 
 def find_stores(project: Project) -> tuple[Project, ...]:
     """Return every store that the project sees, its own first; raises StoreError where there is none."""
-    own = (project,) if os.path.isdir(project.store_root) else ()
+    own = (project,) if project.has_store else ()
     found = (*own, *project.others)
     if not found:
         raise project.no_store()

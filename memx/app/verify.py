@@ -57,6 +57,8 @@ class _Check:
     after: bytes | None
     is_untouched: bool = False
     """The bullet is not committed and the file is older than it: nothing can have drifted."""
+    is_out_of_sight: bool = False
+    """The file is in a submodule that is not checked out here."""
 
 
 def verify(project: Project, references: Sequence[str] = ()) -> tuple[list[AnchorReport], list[Problem]]:
@@ -84,7 +86,8 @@ def _verify_bullets(project: Project, bullets: Sequence[StoredBullet]) -> list[A
         return [_report(check, check_anchor(check.anchor, None, check.after)) for check in checks]
     revisions = baselines(project, repository, bullets)
     checks = _checks(project, bullets, revisions, {})
-    gone = {check.anchor.path for check in checks if check.after is None and not _unsafe(check.anchor.path)}
+    lost = (check for check in checks if check.after is None and not check.is_out_of_sight)
+    gone = {check.anchor.path for check in lost if not _unsafe(check.anchor.path)}
     if gone:
         from memx.repo.baseline import follow_renames
 
@@ -101,6 +104,7 @@ def _checks(
 ) -> list[_Check]:
     """Pair each anchor with the present content of its file; each file is read once."""
     contents: dict[str, bytes | None] = {}
+    unseen = tuple(f"{path}/" for path in absent_submodules(project.root))
     checks = []
     for stored in bullets:
         for text in stored.bullet.anchors:
@@ -110,8 +114,20 @@ def _checks(
                 contents[path] = read_inside(project.root, path)
             known = revisions.get(stored.path, ())
             untouched = not known and _is_older(project, path, stored)
-            checks.append(_Check(stored, text, anchor, known, path, contents[path], untouched))
+            hidden = contents[path] is None and path.startswith(unseen)
+            checks.append(_Check(stored, text, anchor, known, path, contents[path], untouched, hidden))
     return checks
+
+
+def absent_submodules(root: str) -> list[str]:
+    """Return the paths of the submodules that a work tree names and has not checked out."""
+    try:
+        with open(os.path.join(root, ".gitmodules"), encoding="utf-8", errors="surrogateescape") as stream:
+            pairs = [line.partition("=") for line in stream]
+    except OSError:
+        return []
+    paths = [value.strip().strip('"') for key, _, value in pairs if key.strip() == "path"]
+    return [path for path in paths if not os.path.lexists(os.path.join(root, path, ".git"))]
 
 
 def _unsafe(path: str) -> bool:
@@ -279,6 +295,8 @@ def _report(check: _Check, state: AnchorState) -> AnchorReport:
         moved = parse_anchor(now) if now else check.anchor
         now = format_anchor(replace(moved, path=check.path))
         reason = "; ".join(filter(None, (f"renamed to {check.path}", reason)))
+    if check.is_out_of_sight:
+        return AnchorReport(check.stored, check.text, FRESH, "its submodule is not checked out")
     if _unsafe(check.anchor.path):
         reason = "the path leads out of the repository"
     return AnchorReport(check.stored, check.text, state.state, reason, now)
@@ -310,7 +328,7 @@ def refresh_marks(project: Project) -> None:
     """Bring the remembered marks up to HEAD; what cannot be verified is remembered as unmarked, not tried again."""
     from memx.app.marks import is_current, write_marks
 
-    if is_current(project) or not os.path.isdir(project.store_root):
+    if is_current(project) or not project.has_store:
         return
     try:
         verify(project)

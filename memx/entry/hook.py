@@ -52,7 +52,10 @@ def _run(name: str, arguments: list[str], environ: Mapping[str, str]) -> int:
     from memx.repo.discovery import discover
 
     repository = discover(os.getcwd(), environ)
-    if repository is None or not os.path.isdir(os.path.join(repository.worktree, ".memx")):
+    if repository is None:
+        return 0
+    store = os.path.join(repository.worktree, ".memx")
+    if not os.path.isdir(store) or os.path.islink(store):
         return 0
     os.environ[GUARD] = name
     code = _dispatch(name, arguments, repository, environ)

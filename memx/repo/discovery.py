@@ -126,14 +126,15 @@ def _from_environment(folder: str, given: str, environ: Mapping[str, str]) -> Re
     explicit = environ.get("GIT_WORK_TREE")
     if explicit:
         return Repository(os.path.realpath(os.path.join(folder, explicit)), git_dir, common_dir)
+    if common_dir != git_dir:
+        return Repository(folder, git_dir, common_dir)  # linked, see _worktree: a submodule's names its main one
     settings = _core_settings(git_dir, common_dir)
     if settings is None:
         return _ask_git(folder, environ)
     bare, worktree = settings
     if worktree:
         return Repository(os.path.realpath(os.path.join(git_dir, worktree)), git_dir, common_dir)
-    is_linked = common_dir != git_dir
-    return Repository("" if bare and not is_linked else folder, git_dir, common_dir)
+    return Repository("" if bare else folder, git_dir, common_dir)
 
 
 def _walk_up(folder: str, environ: Mapping[str, str]) -> tuple[str, str, bool] | None:

@@ -52,6 +52,8 @@ def run_set(invocation: Invocation, *, key: str, value: str, team: bool, user: b
     from memx.config import set_key
 
     project = invocation.project
+    if team and os.path.islink(project.store_root):
+        raise project.no_store()
     folder = project.store_root if team else project.state_dir
     if user:
         folder = user_dir("config", invocation.environ)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from memx.entry.cli.command import INTEGER, Command, argument, flag, option
@@ -52,7 +51,7 @@ def _announce_build(invocation: Invocation) -> None:
     from memx.index.manifest import current_generation
 
     project = invocation.project
-    if os.path.isdir(project.store_root) and current_generation(project.cache_dir) is None:
+    if project.has_store and current_generation(project.cache_dir) is None:
         invocation.notice("reading and indexing all bullets, for there is no index here yet")
         sys.stderr.flush()
 
