@@ -17,6 +17,7 @@ _ERROR_LINE = pattern(
     r"(?:\b\w*(?:Error|Exception)\b|\berror\b|\bfatal\b|\bfailed\b|\bFAIL\b|\bpanicked\b|\bdenied\b"
     r"|\brejected\b|\brefused\b"
     r"|\bnot found\b|\bnot recognized\b|\bcannot\b|\bcould not\b|\bunable to\b|\bduplicate\b"
+    r"|未找到|找不到|不是内部|失败|错误|見つかりません|失敗|エラー|no encontrad[ao]|no se (?:encontró|reconoce|pudo)"
     r"|\btimed? ?out\b|\binvalid\b|\bno such\b|HTTP/[\d.]+ [45]\d\d|\bERR\b|no project)",
     re.IGNORECASE,
 )
@@ -25,6 +26,13 @@ _NAMED_ERROR = pattern(
 )
 _REFUSED = pattern(
     r"HTTP/[\d.]+ [45]\d\d|^An error occurred|^(?:Error|fatal|ERROR|error)[:\[ ]|\w+Error: ", re.MULTILINE
+)
+_EXIT_MISSING = 127
+_MISSING = pattern(
+    r"\bcommand not found\b|\bis not recognized\b|CommandNotFoundException|^\S*sh: (?:\d+: )?\S+: not found\b|未找到命令|找不到命令"
+    r"|不是内部或外部命令|コマンドが見つかりません|内部コマンドまたは外部コマンド"
+    r"|(?:orden|comando|instrucción) no encontrad[ao]|no se encontró la orden|no se reconoce",
+    re.IGNORECASE | re.MULTILINE,
 )
 _MECHANICS = pattern(
     r"has not been read|read it first|file has been modified|apply_patch|verification failed"
@@ -87,11 +95,41 @@ NAVIGATION = frozenset(
         "get-childitem",
         "get-content",
         "select-string",
-        "git",
-        "gh",
-        "glab",
     }
 )
+"""Programs that only look."""
+_LOOKING = frozenset(
+    (
+        *("status", "log", "logs", "diff", "show", "blame", "grep", "ls", "list", "view", "get", "describe"),
+        *(
+            "inspect",
+            "info",
+            "version",
+            "help",
+            "search",
+            "ps",
+            "top",
+            "watch",
+            "checks",
+            "whoami",
+            "history",
+        ),
+        *("reflog", "shortlog", "ls-files", "ls-remote", "ls-tree", "rev-parse", "rev-list", "cat-file"),
+        *("images", "events", "api", "outdated", "why"),
+    )
+)
+"""Commands of programs with many that only look, or watch until something is done."""
+_GROUPS = frozenset(
+    (
+        *("pr", "issue", "run", "release", "repo", "workflow", "ci", "mr", "compose", "container", "image"),
+        *("network", "volume", "service", "stack", "state", "rollout", "context", "pod", "stash", "worktree"),
+    )
+)
+"""Words that only say of what kind the thing is that the next word looks at."""
+_VALUED = frozenset(
+    ("-C", "-c", "-R", "--repo", "--git-dir", "--work-tree", "-n", "--namespace", "-f", "--file")
+)
+"""Options before a program's command that take the next word."""
 _TOKEN = pattern(r"\"[^\"]*\"|'[^']*'|\S+")
 _ASSIGNMENT = pattern(r"^[A-Za-z_]\w*=\S*$")
 _WRAPPERS = frozenset(
@@ -114,6 +152,10 @@ class Call:
     error: str
     at: int
     """Position among the session's events."""
+    key: str = ""
+    time: float | None = None
+    missing: bool = False
+    """Whether it failed because the shell knows no such program."""
 
 
 def error_line(result: str, limit: int = 160) -> str:
@@ -132,6 +174,30 @@ def head_of(step: str) -> str:
         if not _ASSIGNMENT.match(token) and token not in _WRAPPERS and not token.startswith("-"):
             return token.rsplit("/", 1)[-1].strip("\"'").lower()
     return ""
+
+
+def is_looking(step: str) -> bool:
+    """Tell whether a command step only looks at something: navigation, or a listing, status or log of any program."""
+    if head_of(step) in NAVIGATION:
+        return True
+    words = commands_of(step)
+    while words and words[0] in _GROUPS:
+        del words[0]
+    return bool(words) and words[0] in _LOOKING
+
+
+def commands_of(step: str) -> list[str]:
+    """Return the words behind a program that are neither options nor their values: `compose`, `exec` and so on."""
+    words = [token for token in map(str, _TOKEN.findall(step)) if not _ASSIGNMENT.match(token)]
+    while words and (words[0] in _WRAPPERS or words[0].startswith("-")):
+        del words[0]
+    found: list[str] = []
+    is_value = False
+    for word in words[1:]:
+        if not is_value and not word.startswith("-"):
+            found.append(word)
+        is_value = word in _VALUED
+    return found
 
 
 def steps_of(command: str) -> list[str]:
@@ -171,9 +237,10 @@ def _judge(event: Event, result: Event | None, at: int) -> Call:
     bad = result is not None and (result.is_error is True or result.exit_code not in (None, 0))
     unflagged = bool(_REFUSED.search(text[:400])) and event.action == "shell"
     error = error_line(text) if bad or unflagged else ""
-    heads = [head_of(part) for part in _PIPE.split(event.text.strip()) if part]
-    idle = bool(heads) and all(head in NAVIGATION for head in heads) and "push" not in event.text
+    parts = [part for part in _PIPE.split(event.text.strip()) if part]
+    idle = bool(parts) and all(map(is_looking, parts))
     failed = bool(error) and event.action == "shell" and not idle and not _MECHANICS.search(text[:600])
+    is_missing = result is not None and result.exit_code == _EXIT_MISSING
     return Call(
         action=event.action,
         command=event.text,
@@ -183,4 +250,7 @@ def _judge(event: Event, result: Event | None, at: int) -> Call:
         succeeded=result is not None and not bad and not unflagged,
         error=error,
         at=at,
+        key=event.key,
+        time=event.time if result is None or result.time is None else result.time,
+        missing=failed and (is_missing or bool(_MISSING.search(text[:600]))),
     )

@@ -13,6 +13,7 @@ from memx.reflector.episode import Episode, Turn, content_words, reports_problem
 from memx.reflector.features import NAMES, Evidence, gather
 from memx.reflector.paragraphs import separate_lessons
 from memx.reflector.pattern import pattern
+from memx.reflector.retry import is_spoken_of, retry_text, symptom_of
 from memx.reflector.rules.repetitive_op import repetition_confidence
 from memx.reflector.segment import Passage, segment_prose
 from memx.reflector.settings import Setting, edit_settings
@@ -144,15 +145,27 @@ class _Finder:
         return tuple(found)
 
     def of_work(self, episode: Episode, calls: Sequence[Call]) -> list[Finding]:
-        """Return what the agent's work taught: the best of cause, variant, setting and tool, as one lesson."""
+        """Return what the agent's work taught: what was said of it as one lesson, and each retry that it is not of."""
+        variants = find_variants(calls)
+        found, told = self._of_words(episode, calls, variants)
+        return [*found, *_of_retries(episode, calls, [v for v in variants if v not in told], found)]
+
+    def _of_words(
+        self, episode: Episode, calls: Sequence[Call], variants: Sequence[Variant]
+    ) -> tuple[list[Finding], list[Variant]]:
+        """Return the best of cause, variant, setting and tool as one lesson, and the variants that are part of it."""
         turns = episode.turns
         if not turns:
-            return []
+            return [], []
         done = any(c.succeeded and c.action in ("shell", "edit") for c in calls)
-        evidence = gather(_joined(turns), episode.language, plans=done)
+        joined, places = _joined(turns)
+        evidence = gather(joined, episode.language, plans=done)
         if not evidence.usable:
-            return []
-        variants = find_variants(calls)
+            return [], []
+        kept = self._distiller.choose(evidence)
+        text = self._distiller.word([evidence.usable[i] for i in kept])
+        said_at = [places.get(evidence.usable[i].block, 0) for i in kept]
+        told = [v for v in variants if is_spoken_of(v, text, said_at, calls)]
         settings = [
             s for c in calls if c.action == "edit" and c.succeeded for s in edit_settings(c.path, c.command)
         ]
@@ -164,17 +177,19 @@ class _Finder:
             for m in self._detector.detect(evidence, alone=own)
             if m.support and (not calls or (m.rule != "error_fix" and m.support == 1.0))
         ]
-        rule, confidence, support = _name_work(episode, calls, variants, settings, tool, stated, evidence)
-        kept = self._distiller.choose(evidence)
-        text = self._distiller.word([evidence.usable[i] for i in kept])
-        text = _complete(text, rule, variants, settings, tool, evidence, self._distiller)
-        text = _with_symptom(text, rule, episode, calls, evidence.language)
-        structure = _structure(episode, calls, variants, settings, tool)
+        rule, confidence, support = _name_work(episode, calls, told, settings, tool, stated, evidence)
+        text = _complete(text, rule, told, settings, tool, evidence, self._distiller)
+        if rule in ("error_fix", "retry_success"):
+            at = places.get(evidence.usable[max(kept, key=lambda i: evidence.strengths[i])].block, 0)
+            apart = [v.failed for v in variants if v not in told]
+            error = symptom_of(text, at, [c for c in calls if c not in apart])
+            text = _with_symptom(text, error or quoted_error(episode.said), episode.language)
+        structure = _structure(episode, calls, told, settings, tool)
         found = _finding(rule, confidence, support, text, evidence, structure, turns[-1])
-        if variants or settings or tool:
-            return [found]  # what the calls show belongs to one lesson
-        apart = self._of_paragraphs(_joined(turns), episode.language, structure, turns[-1])
-        return [replace(found, apart=apart)]
+        if told or settings or tool:
+            return [found], told  # what the calls show belongs to one lesson
+        paragraphs = self._of_paragraphs(joined, episode.language, structure, turns[-1])
+        return [replace(found, apart=paragraphs)], told
 
     def of_repetition(self, episodes: Sequence[Episode]) -> list[Finding]:
         """Return the sequence of steps that was run again and again, navigation, tests and polling excluded."""
@@ -210,7 +225,7 @@ def _finding(
     text: str,
     evidence: Evidence,
     structure: Mapping[str, float],
-    turn: Turn,
+    turn: Turn | Call,
 ) -> Finding:
     own = gather(segment_prose(text), evidence.language)
     values = {name: own.values.get(name, 0.0) for name in NAMES}
@@ -227,13 +242,39 @@ def _acknowledges(work: Finding, said: Sequence[Finding]) -> bool:
     return any(2 * len(words & content_words(person.text)) >= len(words) for person in said)
 
 
-def _joined(turns: Sequence[Turn]) -> Passage:
-    """Return what was said in several turns as one text; no paragraph goes over two turns."""
+def _of_retries(
+    episode: Episode, calls: Sequence[Call], variants: Sequence[Variant], work: Sequence[Finding]
+) -> list[Finding]:
+    """Return each retry that nobody spoke of: the two commands are the lesson."""
+    structure = {"trouble": 1.0, "variant": 1.0, "succeeded": 1.0}
+    found: dict[str, Finding] = {}
+    for variant in variants:
+        text = retry_text(variant, episode.language)
+        if not text or _edited_between(calls, variant) or any(_gives(f.text, variant) for f in work):
+            continue
+        evidence = gather(segment_prose(text), episode.language)
+        finding = _finding("retry_success", 0.7, 0.4, text, evidence, structure, variant.worked)
+        found.setdefault(variant.worked.command, finding)
+    return list(found.values())
+
+
+def _gives(text: str, variant: Variant) -> bool:
+    worked = shown(variant.worked.command)
+    return bool(worked) and _is_told(variant, worked, text)
+
+
+def _joined(turns: Sequence[Turn]) -> tuple[Passage, dict[int, int]]:
+    """Return what was said in several turns as one text, and which paragraph stands where among the events.
+
+    No paragraph goes over two turns.
+    """
     sentences: list[Sentence] = []
+    places: dict[int, int] = {}
     for turn in turns:
         before = sentences[-1].block if sentences else 0
         sentences += [replace(s, block=before + s.block) if before else s for s in turn.passage.sentences]
-    return Passage("", tuple(sentences))
+        places |= {before + s.block: turn.at for s in turn.passage.sentences}
+    return Passage("", tuple(sentences)), places
 
 
 def _structure(
@@ -319,12 +360,8 @@ def _complete(
 ) -> str:
     """Add what the calls know and the words leave out: the command that worked, the value that was set."""
     templates = load_lexicon(evidence.language).templates
-    if rule == "retry_success" and variants:
-        variant = variants[0]
-        worked, failed = shown(variant.worked.command), shown(variant.failed.command, 90)
-        if worked and not _is_told(variant, worked, text):
-            form = templates["retry" if variant.failed.error else "retry_short"] if failed else "`{worked}`."
-            text = f"{form.format(worked=worked, failed=failed, error=variant.failed.error[:120])} {text}"
+    if rule == "retry_success" and variants and not _gives(text, variants[0]):
+        text = f"{retry_text(variants[0], evidence.language)} {text}"
     if rule == "config_change":
         for setting in settings[:2]:
             if setting.new not in text or setting.key not in text:
@@ -341,18 +378,16 @@ def _complete(
 
 def _is_told(variant: Variant, worked: str, text: str) -> bool:
     """Tell whether the words give the command that worked already; of a long one its new words do."""
+    if variant.steps:
+        return all(step in text for step in variant.steps)
     if len(worked) > _SHORT_COMMAND:
         return any(word in text for word in variant.added if len(word) > 1)
     words = worked.split()
     return sum(word in text for word in words) >= _WHOLE_COMMAND * len(words)
 
 
-def _with_symptom(text: str, rule: str, episode: Episode, calls: Sequence[Call], language: str) -> str:
+def _with_symptom(text: str, error: str, language: str) -> str:
     """Add the error as it was shown, by which the next one who sees it will search."""
-    if rule not in ("error_fix", "retry_success"):
-        return text
-    errors = [c.error for c in calls if c.failed and c.error]
-    error = errors[0] if errors else quoted_error(episode.said)
     known = content_words(text)
     if not error or len(content_words(error) - known) < 2 or error[:60] in text:  # noqa: PLR2004
         return text
