@@ -86,8 +86,8 @@ class UnigramTokenizer:
 
     def marker_id(self) -> int:
         """Return the id of the bare word mark, or -1; a text of nothing else says nothing."""
-        found = self._prefixes([ord(WORD_MARK)], 0, 1)
-        return found[0][1] if found else -1
+        found = self._segment(WORD_MARK)[0]
+        return -1 if found == self.unknown_id else found
 
     def _ids(self, text: str) -> list[int]:
         text = clean_text(text)
@@ -139,50 +139,51 @@ class UnigramTokenizer:
         return text
 
     def _segment(self, word: str) -> list[int]:
-        """Return the best segmentation of one word (Viterbi), unknown runs fused into one id."""
+        """Return the best segmentation of one word (Viterbi), unknown runs fused into one id.
+
+        From every place the trie is walked along the rest of the word, in one loop without calls: for many texts
+        this is nearly all of the work.
+        """
         end = len(word)
         codes = [ord(character) for character in word]
         best: list[float] = [0.0] * (end + 1)
         came_from: list[int] = [-1] * (end + 1)
         token_at: list[int] = [0] * (end + 1)
         unknown, unknown_score, scores = self.unknown_id, self.unknown_score, self._scores
+        root, tokens, slots, mask = self.root, self.token_count, self._slots, self._mask
         for start in range(end):
-            base = best[start]
-            covered = False
-            for stop, token in self._prefixes(codes, start, end):
-                score = base + scores[token]
-                if came_from[stop] < 0 or score > best[stop]:
-                    best[stop], came_from[stop], token_at[stop] = score, start, token
-                covered = covered or stop == start + 1
-            if not covered:
+            base, state = best[start], root
+            is_covered = False
+            for at in range(start, end):
+                edge = state << CODE_POINT_BITS | codes[at]
+                key = edge * HASH_FACTOR
+                slot = (key >> 15 ^ key) & mask
+                entry = slots[slot]
+                while entry and entry >> CHILD_BITS != edge:
+                    slot = (slot + 1) & mask
+                    entry = slots[slot]
+                if not entry:
+                    break
+                state = (entry & CHILD_MASK) - 1
+                if state < tokens:
+                    score, stop = base + scores[state], at + 1
+                    if came_from[stop] < 0 or score > best[stop]:
+                        best[stop], came_from[stop], token_at[stop] = score, start, state
+                    is_covered = is_covered or at == start
+            if not is_covered:
                 score, stop = base + unknown_score, start + 1
                 if came_from[stop] < 0 or score > best[stop]:
                     best[stop], came_from[stop], token_at[stop] = score, start, unknown
+        return self._way_back(came_from, token_at)
+
+    def _way_back(self, came_from: list[int], token_at: list[int]) -> list[int]:
+        """Return the tokens from the beginning of a word to its end, by where each place was best reached from."""
         ids: list[int] = []
-        at = end
+        at = len(came_from) - 1
         while at > 0:
             token = token_at[at]
-            if token != unknown or not ids or ids[-1] != unknown:
+            if token != self.unknown_id or not ids or ids[-1] != token:
                 ids.append(token)
             at = came_from[at]
         ids.reverse()
         return ids
-
-    def _prefixes(self, codes: list[int], start: int, end: int) -> list[tuple[int, int]]:
-        """Return (stop, token id) of every vocabulary piece that begins at `start`, short ones first."""
-        found = []
-        state, tokens, slots, mask = self.root, self.token_count, self._slots, self._mask
-        for at in range(start, end):
-            edge = state << CODE_POINT_BITS | codes[at]
-            key = edge * HASH_FACTOR
-            slot = (key >> 15 ^ key) & mask
-            entry = slots[slot]
-            while entry and entry >> CHILD_BITS != edge:
-                slot = (slot + 1) & mask
-                entry = slots[slot]
-            if not entry:
-                break
-            state = (entry & CHILD_MASK) - 1
-            if state < tokens:
-                found.append((at + 1, state))
-        return found
