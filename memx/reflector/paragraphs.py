@@ -40,6 +40,8 @@ _SHARED = 0.25
 """The share of the shorter paragraph's subject words above which both speak of one thing."""
 _SUPPORT = 0.8
 """How far trouble with what to do about it is a lesson where no sentence states one alone."""
+_FIRM = 0.9
+"""How surely a rule must see a lesson in a paragraph that says nothing of what to do."""
 _WORD = pattern(r"[A-Za-zÀ-ÿ_][\w.:/-]{3,}\w|[\u3400-\u9fff]{2}|[\u30a1-\u30fa\u30fc]{3,}")
 _TROUBLE = frozenset(("reason", "failure", "hazard", "diagnosis"))
 _REMEDY = frozenset(("directive", "remedy", "decision", "success", "necessity"))
@@ -61,7 +63,9 @@ def separate_lessons(passage: Passage, language: str, detector: PatternDetector)
     parts: list[_Part] = []
     for sentences in paragraphs:
         part = _Part(sentences, language)
-        if part.stands(detector) and not any(part.shares_subject(other) for other in parts):
+        if part.stands(detector, listed=bool(parts)) and not any(
+            part.shares_subject(other) for other in parts
+        ):
             parts.append(part)
         elif parts:
             parts[-1] = parts[-1].followed_by(part)
@@ -100,26 +104,40 @@ class _Part:
         """Return both as one."""
         return _Part((*self._sentences, *other._sentences), self._language)
 
-    def stands(self, detector: PatternDetector) -> bool:
-        """Tell whether the paragraph is a lesson without the others."""
+    def stands(self, detector: PatternDetector, *, listed: bool) -> bool:
+        """Tell whether the paragraph is a lesson without the others; `listed` where one stands before it."""
         if sum(weight_of(s.text) for s in self._sentences) < _LEAST_WEIGHT:
             return False
-        return not _says("leaning", self._sentences[0], self._language) and bool(self.matches(detector))
+        if _says("leaning", self._sentences[0], self._language):
+            return False
+        return bool(self.matches(detector)) or (listed and bool(self.follows_suit()))
 
     def matches(self, detector: PatternDetector) -> list[Match]:
-        """Return what makes it a lesson: trouble or a reason, what to do about it, and something concrete."""
+        """Return what makes it a lesson: what a rule sees in it, or trouble and then what to do about it."""
         usable, counts = self.evidence.usable, self.evidence.counts
-        first = next((at for at, cues in enumerate(counts) if not _TROUBLE.isdisjoint(cues)), None)
-        if first is None or not any(self._advises(at) for at in range(len(usable))):
-            return []
+        cues = set().union(*counts)
         stated = [match for match in detector.detect(self.evidence) if match.support]
-        if stated or not is_concrete(usable, vocabulary(self._language)):
-            return stated
-        advised = next((at for at in range(first, len(usable)) if self._advises(at, at > first)), None)
-        if advised is None:
+        if stated:
+            firm = "directive" in cues or max(match.support for match in stated) >= _FIRM
+            troubled = not _TROUBLE.isdisjoint(cues)
+            return stated if firm or (troubled and any(map(self._advises, range(len(usable))))) else []
+        if "reason" not in cues and not is_concrete(usable, vocabulary(self._language)):
             return []
-        text = " ".join(sentence.text for sentence in usable[first : advised + 1])
-        return [Match("statement", 0.55, _SUPPORT, first, advised, (Span(0, len(text), text, "statement"),))]
+        first = next((at for at, found in enumerate(counts) if not _TROUBLE.isdisjoint(found)), len(usable))
+        advised = next((at for at in range(first, len(usable)) if self._advises(at, at > first)), None)
+        return [] if advised is None else [self._told(first, advised)]
+
+    def follows_suit(self) -> list[Match]:
+        """Return what a paragraph teaches that stands among lessons: how something is, then what to do."""
+        usable = self.evidence.usable
+        if not is_concrete(usable, vocabulary(self._language)):
+            return []
+        advised = [_says("imperative", sentence, self._language) for sentence in usable]
+        return [self._told(0, advised.index(True))] if True in advised[1:] and not advised[0] else []
+
+    def _told(self, first: int, last: int) -> Match:
+        text = " ".join(sentence.text for sentence in self.evidence.usable[first : last + 1])
+        return Match("statement", 0.55, _SUPPORT, first, last, (Span(0, len(text), text, "statement"),))
 
     def _advises(self, at: int, by_form: bool = True) -> bool:  # noqa: FBT001, FBT002
         """Tell whether a sentence says what to do, by its words or by its form."""
