@@ -6,10 +6,12 @@ removed afterwards; each format is read by a process of its own, so that its pea
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -141,6 +143,65 @@ def openai_messages(number: int) -> str:
     return ("[" if number == 0 else ", ") + json.dumps(message)
 
 
+def opencode(number: int) -> str:
+    """Return a message of an export, every other one with a call."""
+    head = '{"info": {"id": "s", "projectID": "p", "directory": "/w"}, "messages": ['
+    message = {"info": opencode_info(number), "parts": opencode_parts(number)}
+    return (head if number == 0 else ",\n") + json.dumps(message)
+
+
+def opencode_info(number: int) -> dict[str, object]:
+    """Return what is known of a message."""
+    role = "assistant" if number % 2 else "user"
+    return {"id": f"m{number}", "role": role, "time": {"created": 1_777_630_000_000}}
+
+
+def opencode_parts(number: int) -> list[dict[str, object]]:
+    """Return a message's parts."""
+    parts: list[dict[str, object]] = [{"id": f"p{number}", "type": "text", "text": said(600)}]
+    if number % 2:
+        state = {"status": "completed", "input": {"command": said(80)}, "output": said(4000)}
+        parts.append(
+            {"id": f"q{number}", "type": "tool", "tool": "bash", "callID": f"c{number}", "state": state}
+        )
+    return parts
+
+
+def write_database(path: str, size: int) -> int:
+    """Write an OpenCode database of at least `size` bytes of messages; return how many it has."""
+    number = written = 0
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE session (id, directory, project_id, parent_id, time_created)")
+        database.execute("CREATE TABLE message (id, session_id, time_created, data)")
+        database.execute("CREATE TABLE part (id, message_id, data)")
+        database.execute("CREATE INDEX part_of ON part (message_id)")
+        database.execute("INSERT INTO session VALUES ('s', '/w', 'p', NULL, 0)")
+        while written < size:
+            info = opencode_info(number)
+            database.execute(
+                "INSERT INTO message VALUES (?, 's', ?, ?)", (info["id"], number, json.dumps(info))
+            )
+            for part in opencode_parts(number):
+                data = json.dumps(part)
+                written += len(data)
+                database.execute("INSERT INTO part VALUES (?, ?, ?)", (part["id"], info["id"], data))
+            number += 1
+        database.commit()
+    return number
+
+
+def swe_agent(number: int) -> str:
+    """Return a step of a trajectory."""
+    step = {
+        "response": said(400),
+        "thought": said(300),
+        "action": f"make {said(60)}",
+        "observation": f"{number} {said(3000)}",
+        "state": {"working_dir": "/w"},
+    }
+    return ('{"environment": "e", "trajectory": [' if number == 0 else ",\n") + json.dumps(step)
+
+
 def copilot_cli(number: int) -> str:
     """Return an event."""
     moment = "2026-05-01T10:00:00Z"
@@ -183,6 +244,9 @@ FORMATS = {
     "gemini_lines": (gemini_lines, ""),
     "cline": (cline, "]"),
     "openai_messages": (openai_messages, "]"),
+    "opencode": (opencode, "]}"),
+    "opencode_database": (opencode, ""),
+    "swe_agent": (swe_agent, '], "info": {"exit_status": "submitted"}}'),
     "copilot_cli": (copilot_cli, ""),
     "specstory": (specstory, ""),
     "plain_md": (plain_md, ""),
@@ -194,6 +258,8 @@ AT_ONCE = 500
 
 def write_log(path: str, name: str, size: int) -> int:
     """Write a log of at least `size` bytes; return how many records it has."""
+    if name == "opencode_database":
+        return write_database(path, size)
     write, end = FORMATS[name]
     number = 0
     with open(path, "w", encoding="utf-8") as stream:
@@ -222,7 +288,7 @@ def main() -> None:
         read_log(sys.argv[2])
         return
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-    print(f"{'log':16} {'read as':16} {'MB':>5} {'records':>9} {'events':>9} {'skipped':>8}", end=" ")
+    print(f"{'log':18} {'read as':16} {'MB':>5} {'records':>9} {'events':>9} {'skipped':>8}", end=" ")
     print(f"{'CPU s':>6} {'MB/s':>5} {'peak MB':>8} {'start MB':>9}")
     for name in sys.argv[2:] or FORMATS:
         with tempfile.TemporaryDirectory() as folder:
@@ -232,7 +298,7 @@ def main() -> None:
             command = [sys.executable, __file__, "--read", path]
             found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         print(
-            f"{name:16} {found['format']:16} {size:5.0f} {records:9} {found['events']:9} {found['skipped']:8}"
+            f"{name:18} {found['format']:16} {size:5.0f} {records:9} {found['events']:9} {found['skipped']:8}"
             f" {found['seconds']:6.1f} {size / found['seconds']:5.0f} {found['peak'] / 1024:8.0f}"
             f" {found['before'] / 1024:9.0f}",
             flush=True,

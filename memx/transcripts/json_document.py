@@ -1,8 +1,9 @@
 """One JSON document read member by member, so that its size does not matter.
 
 Tools write a session as one object or array, often on a single line. Only
-the member being read is in memory; what follows a torn place is lost, what
-stands before it is kept.
+the member being read is in memory. A member that is no JSON is counted and
+passed over: reading goes on with the next one that begins as its neighbours
+do. What a cut takes away is lost, what stands before it is kept.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from itertools import chain
 
 from memx.transcripts.source import read_chunks
 
@@ -25,6 +27,10 @@ _DECODER = json.JSONDecoder(strict=False)
 _SPACE = re.compile(r"[ \t\r\n\0\ufeff]*")
 _STRUCTURE = re.compile(r'["{}\[\]]')
 _IN_STRING = re.compile(r'["\\]')
+_OPENING = re.compile(r'\{\s*("(?:[^"\\\n]{1,40})")')
+_UNSURE = 16
+"""Characters before the end of what was read in which a fault may only be a value that goes on."""
+_LONGEST_OPENING = 64
 
 
 def read_members(source: Source, session: SessionRead, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -36,7 +42,7 @@ def read_members(source: Source, session: SessionRead, lists: tuple[str, ...]) -
     text = _Text(source, session)
     start = text.peek()
     if start == "[":
-        for item in text.items():
+        for item in chain(text.items(), text.stray_items()):
             yield "", item
     elif start == "{":
         yield from _object_members(text, lists)
@@ -46,6 +52,7 @@ def read_members(source: Source, session: SessionRead, lists: tuple[str, ...]) -
 
 def _object_members(text: _Text, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     text.advance()
+    listed = ""
     while (start := text.peek()) != "}":
         if start == ",":
             text.advance()
@@ -56,6 +63,7 @@ def _object_members(text: _Text, lists: tuple[str, ...]) -> Iterator[tuple[str, 
             return
         text.advance()
         if key in lists and text.peek() == "[":
+            listed = str(key)
             for item in text.items():
                 yield str(key), item
         else:
@@ -64,6 +72,11 @@ def _object_members(text: _Text, lists: tuple[str, ...]) -> Iterator[tuple[str, 
                 yield str(key), value
         if text.is_torn:
             return
+    text.advance()
+    if not listed:
+        text.session.skip("no_messages")
+    for item in text.stray_items():
+        yield listed, item
 
 
 class _Text:
@@ -72,10 +85,12 @@ class _Text:
     def __init__(self, source: Source, session: SessionRead) -> None:
         self._chunks = read_chunks(source)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._session = session
+        self.session = session
         self._buffer = ""
         self._place = 0
         self._ended = False
+        self._is_astray = False
+        self._opening: re.Pattern[str] | None = None
         self.is_torn = False
 
     def peek(self) -> str:
@@ -96,15 +111,27 @@ class _Text:
         """Count the document as torn, once."""
         if not self.is_torn:
             self.is_torn = True
-            self._session.skip("torn_document")
+            self.session.skip("torn_document")
 
     def items(self) -> Iterator[Any]:
         """Yield the items of the array that starts here."""
         self.advance()
-        while (start := self.peek()) != "]":
+        yield from self._items()
+
+    def stray_items(self) -> Iterator[Any]:
+        """Yield the items behind the document's end: a bracket that is missing in one of them ends it too early."""
+        if not self.is_torn and self.peek() and self._pass_over("invalid_json"):
+            yield from self._items()
+
+    def _items(self) -> Iterator[Any]:
+        while True:
+            start = self.peek()
+            if start == "]" and not (self._is_astray and self._pass_over()):
+                break
             if start == ",":
                 self.advance()
                 continue
+            self._note_opening()
             value, is_read = self.value()
             if self.is_torn:
                 return
@@ -112,17 +139,22 @@ class _Text:
                 yield value
         self.advance()
 
+    def _note_opening(self) -> None:
+        """Remember how the first item begins: the others most likely begin so too."""
+        found = _OPENING.match(self._buffer, self._place) if not self._opening else None
+        if found:
+            self._opening = re.compile(r"\{\s*" + re.escape(found[1]) + r"\s*:")
+
     def value(self) -> tuple[Any, bool]:
         """Return the value that starts here and True; nothing and False when it is torn or too long."""
         if not self.peek():
             self.tear()
             return None, False
-        cap = self._session.limits.line_bytes
+        cap = self.session.limits.line_bytes
         while True:
-            try:
-                value, end = _DECODER.raw_decode(self._buffer, self._place)
-            except (ValueError, RecursionError):
-                end = -1
+            value, end, fault = self._decoded()
+            if fault and self._pass_over(fault):
+                return None, False
             if end >= 0 and (end < len(self._buffer) or not self._fill()):
                 self._place = end
                 return value, True
@@ -130,12 +162,51 @@ class _Text:
                 continue  # a number may go on in the next piece
             size = len(self._buffer) - self._place
             if size > cap:
-                self._session.skip("line_too_long")
+                self.session.skip("line_too_long")
                 self._skip_value()
                 return None, False
             if not self._fill(size):
-                self.tear()
+                if not self._pass_over("invalid_json"):
+                    self.tear()
                 return None, False
+
+    def _decoded(self) -> tuple[Any, int, str]:
+        """Return the value that starts here and its end, -1 while none is whole; or what is wrong with it."""
+        try:
+            value, end = _DECODER.raw_decode(self._buffer, self._place)
+        except RecursionError:
+            return None, -1, "nested_too_deeply"
+        except ValueError as error:
+            return None, -1, "invalid_json" if self._is_sure(error) else ""
+        return value, end, ""
+
+    def _is_sure(self, error: ValueError) -> bool:
+        """Tell whether a value is no JSON whatever follows; a string or a word may only be cut by the window."""
+        place = getattr(error, "pos", len(self._buffer))
+        return place < len(self._buffer) - _UNSURE and "Unterminated" not in str(error)
+
+    def _pass_over(self, reason: str = "") -> bool:
+        """Step to the next item that begins as the others do, counting what is passed over; False without any."""
+        place = self._place + 1
+        while self._opening is not None:
+            for found in self._opening.finditer(self._buffer, place):
+                if self._is_item(found.start()):
+                    if reason:
+                        self.session.skip(reason)
+                    # A list inside of a broken item may look like the items; its end is not theirs.
+                    self._is_astray = True
+                    self._place = found.start()
+                    return True
+            self._place = max(self._place, len(self._buffer) - 2 * _LONGEST_OPENING)
+            if not self._fill():
+                return False
+            place = 0
+        return False
+
+    def _is_item(self, start: int) -> bool:
+        """Tell whether what begins here follows another item: inside of an item a key stands before it."""
+        before = self._buffer[max(0, start - _LONGEST_OPENING) : start].rstrip(" \t\r\n\0")
+        return before.endswith(",") and before[:-1].rstrip(" \t\r\n\0").endswith(("}", "]"))
 
     def _fill(self, size: int = 1) -> bool:
         """Read at least `size` more characters, doubling the window, unless the file ends."""

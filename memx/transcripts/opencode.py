@@ -13,7 +13,7 @@ from memx.transcripts.json_document import read_members
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from memx.model import Event
@@ -56,13 +56,16 @@ def read_storage(source: Source, session: SessionRead) -> Iterator[Event]:
     info = _load(source.path, session)
     facts(session, info)
     storage = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(source.path))))
-    for path in _files(os.path.join(storage, "message", _component(session.session_id))):
+    paths = _files(os.path.join(storage, "message", _component(session.session_id)))
+    if not paths:
+        session.skip("no_messages")
+    for path in paths:
         message = _load(path, session)
         if not message:
             continue
         message.setdefault("id", os.path.basename(path).removesuffix(".json"))
         folder = os.path.join(storage, "part", _component(message["id"]))
-        yield from _message(session, message, [_load(part, session) for part in _files(folder)])
+        yield from _message(session, message, (_load(part, session) for part in _files(folder)))
 
 
 def read_database(source: Source, session: SessionRead, session_id: str) -> Iterator[Event]:
@@ -157,15 +160,12 @@ def _database_messages(
         if not info:
             continue
         info["id"] = message_id
-        parts = []
-        for part_id, part_data in database.execute(parts_query, (message_id, size)):
-            part = _parse(part_data, session)
-            part.setdefault("id", part_id)
-            parts.append(part)
-        yield from _message(session, info, parts)
+        rows = database.execute(parts_query, (message_id, size))
+        # One by one: an agent at work for a night makes one message of thousands.
+        yield from _message(session, info, ({"id": row[0], **_parse(row[1], session)} for row in rows))
 
 
-def _message(session: SessionRead, info: dict[str, Any], parts: list[Any]) -> Iterator[Event]:
+def _message(session: SessionRead, info: dict[str, Any], parts: Iterable[Any]) -> Iterator[Event]:
     role = info.get("role")
     if role not in ("user", "assistant"):
         session.skip("unknown_type")
