@@ -10,12 +10,13 @@ import re
 from collections import Counter
 
 from memx.reflector.features import title_type
-from memx.reflector.guards import leans
-from memx.reflector.language import is_cjk, weight_of
+from memx.reflector.guards import leans, narrates
+from memx.reflector.language import detect_language, is_cjk, weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.segment import TITLE
+from memx.reflector.subject import known_tools
 from memx.reflector.tokens import code_tokens
-from memx.reflector.vocabulary import fold, vocabulary
+from memx.reflector.vocabulary import fold, load_stopwords, vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ _NOISE_WORDS = ("#", "ghsa-", "cve-", "pr ", "tarea", "task", "issue", "ticket")
 _LEAD = pattern(
     r"^(?:(?:however|but|so|and|also|apparently|well|ok|okay|good|great|no|yes|right|actually"
     r"|basically|noted|understood|in addition|additionally|furthermore"
-    r"|as such|to fix this|to solve this|fixed|done|found it|got it|that s it|you(?:'|’)re right"
-    r"|you are right|sorry|perfecto|vale|tienes razón|de acuerdo|entendido|además"
-    r"|好的|明白|对|是的|另外|此外|收到|了解|はい|了解です|了解しました|また|なお|さらに)\s*[,.:;!，。、：；！]+\s*)+",
+    r"|as such|to fix this|to solve this|wrong|not that|not like that|fixed|done|found it|got it|that s it"
+    r"|you(?:'|’)re right|you are right|sorry|eso no|así no|perfecto|vale|tienes razón|de acuerdo|entendido|además"
+    r"|好的|明白|对|是的|另外|此外|收到|了解|不对|不是这样|错了|違います|違う|いいえ|いや|はい|了解です|了解しました|また|なお|さらに)\s*[,.:;!，。、：；！]+\s*)+",
     re.IGNORECASE,
 )
 _LEAD_MARKS = tuple(",.:;!，。、：；！")
@@ -70,9 +71,9 @@ _SELF: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
         r"^(?:so |thus |therefore )?we (?=(?:use|(?:never|always|only|do not|don't)\s+(?:use|add|call|change"
         r"|check|commit|deploy|edit|hard-?code|import|install|keep|log|merge|mock|pass|pin|push|put|rebase"
         r"|release|rename|run|set|store|tag|test|touch|write)\b)\b)", re.IGNORECASE), ""),
-    (("i ",), pattern(
-        r"(?:^|(?<=[.;] ))I (?:will |have to |am going to )?(?=(?:use|stub|call|set|pass|add|pick"
-        r"|turn|scale|run|move|replace|switch|put|pin|bind|write|read|give|send|wrap|keep|raise|lower"
+    (("i ", "i'", "i’"), pattern(
+        r"(?:^|(?<=[.;] ))I(?: |['’]ll |['’]m going to )(?:will |have to |am going to )?(?=(?:use|stub|call|set|pass"
+        r"|add|pick|turn|scale|run|move|replace|switch|put|pin|bind|write|read|give|send|wrap|keep|raise|lower"
         r"|change|fix|make|clear|remove|install|configure|mount|restart|rebuild|escape|quote)\b)"), ""),
     # Inside a sentence the pronoun stays: "you" would make another statement of it.
     (("we ",), pattern(r"(?:^|(?<=[.;!?] ))[Ww]e (?=[a-z]+(?:ed|ew|id|aw|ound|ade|ept|ut|se|ook)\b)"), ""),
@@ -81,6 +82,26 @@ _SELF: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     (("我们",), pattern(r"我们"), ""),
 )  # fmt: skip
 """(words of which one must stand in the lower-case text, pattern, replacement)."""
+_URL = pattern(r"[A-Za-z][\w+.-]*://[^\s`<>\"')\]]*")
+_FIRST_WORD = pattern(
+    r"(?P<word>[a-zà-ÿ]+)(?:,?\s+(?P<verb>-|(?:does|do|did|is|was|has|had|can|cannot|will|must|should|may|might|needs"
+    r"|fails|returns|takes|works|ignores|drops|keeps|writes|reads|uses|expects|requires|runs|hangs|prints|exits"
+    r"|doesn't|can't|isn't|won't|no|es|falla|tiene|puede|debe|necesita)\b)?|$)"
+)
+_TOPICS = frozenset(
+    (
+        "debugging",
+        "tools",
+        "architecture",
+        "workflow",
+        "commands",
+        "patterns",
+        "tool_word",
+        "docs_words",
+        "measure",
+    )
+)
+"""Groups of cues that hold names of things, commands among them."""
 _ARROW_SPACE = pattern(r"\s{2,}")
 
 
@@ -103,12 +124,15 @@ class BulletDistiller:
         strengths = _with_subject(evidence)
         if not usable:
             return []
+        telling = _telling(evidence)
         wanted = range(len(usable)) if first is None or last is None else range(first, last + 1)
+        # What a person said `no` to is told by the sentence behind it.
+        wanted = [i for i in wanted if i in telling] or [i for i in telling if i > wanted[-1]][:1] or telling
         best = max(wanted, key=lambda i: (strengths[i], -i))
         kept = set(wanted) if len(wanted) <= MAX_SENTENCES else {best}
         kept |= set(grounds_of(min(kept), evidence)[: MAX_SENTENCES - len(kept)])
         room = MAX_WEIGHT - sum(weight_of(usable[i].text) for i in kept)
-        order = sorted(range(len(usable)), key=lambda i: (-_nearness(strengths[i], i, best, usable), i))
+        order = sorted(telling, key=lambda i: (-_nearness(strengths[i], i, best, usable), i))
         for i in order:
             if i in kept:
                 continue
@@ -142,6 +166,18 @@ class BulletDistiller:
         return self.word([evidence.usable[i] for i in self.choose(evidence, first, last)])
 
 
+def _telling(evidence: Evidence) -> list[int]:
+    """Return the positions of the sentences that say anything beyond the conversation; all where none does."""
+    words = vocabulary(evidence.language)
+    telling = [
+        i
+        for i, sentence in enumerate(evidence.usable)
+        if not narrates(sentence, words)
+        and (sentence.kind == TITLE or " " in sentence.text.strip() or not words.spaced)
+    ]
+    return telling or list(range(len(evidence.usable)))
+
+
 def grounds_of(position: int, evidence: Evidence) -> list[int]:
     """Return the positions of what a sentence leans on by its beginning: the one before it, or the title.
 
@@ -162,8 +198,16 @@ def grounds_of(position: int, evidence: Evidence) -> list[int]:
 def _before(position: int, evidence: Evidence) -> int | None:
     """Return the position of the usable sentence right before one, else of the title; None where neither helps."""
     usable, every = evidence.usable, evidence.passage.sentences
+    words = vocabulary(evidence.language)
     at = next((at for at, sentence in enumerate(every) if sentence is usable[position]), 0)
-    if at and position and usable[position - 1] is every[at - 1] and not _is_routine(usable[position - 1]):
+    before = usable[position - 1]
+    if (
+        at
+        and position
+        and before is every[at - 1]
+        and not _is_routine(before)
+        and not narrates(before, words)
+    ):
         return position - 1
     is_titled = position > 0 and usable[0].kind == TITLE and not _is_routine(usable[0])
     return 0 if is_titled else None
@@ -211,10 +255,20 @@ def reword(text: str, *, is_title: bool = False) -> str:
     text = _ARROW_SPACE.sub(" ", text).strip(" \t;,:—-–，：；")
     if weight_of(text) > _SENTENCE_WEIGHT * 1.5:
         text = _shorten(text)
-    first = text[:1]
-    if first.islower() and re.match(r"[a-zà-ÿ]+(?:[\s,]|$)", text):
-        text = first.upper() + text[1:]
-    return text
+    return text[:1].upper() + text[1:] if _begins_plainly(text) else text
+
+
+def _begins_plainly(text: str) -> bool:
+    """Tell whether a text begins with an ordinary word, which a capital suits; a command's name stays as it is."""
+    begun = _FIRST_WORD.match(text)
+    if begun is None or any(map(is_cjk, text)):
+        return False
+    word = begun["word"]
+    if any(word in stopwords for stopwords in load_stopwords().values()):
+        return True
+    if word in known_tools() or begun["verb"]:
+        return False
+    return not _TOPICS.issuperset(vocabulary(detect_language(text)).tally(fold(word)))
 
 
 def _without_self(text: str) -> str:
@@ -251,9 +305,9 @@ def shown_command(code: Sequence[str], tools: Container[str]) -> str:
 
 
 def entities_of(text: str, limit: int = 8) -> tuple[str, ...]:
-    """Return the identifiers, flags, paths and names in code marks, in order of appearance."""
+    """Return the identifiers, flags, paths and names in code marks, in order of appearance; no pieces of addresses."""
     found: list[str] = []
-    for token in code_tokens(text):
+    for token in code_tokens(_URL.sub(" ", text) if "://" in text else text):
         name = token.strip("`").strip()
         if name and " " not in name and len(name) > 1 and name not in found:
             found.append(name)

@@ -98,8 +98,17 @@ def is_personal(text: str, folded: str, words: Vocabulary) -> bool:
 
 def leans(sentence: Sentence, words: Vocabulary) -> bool:
     """Tell whether a sentence begins with a word that means nothing without the one before: `they`, `otherwise`."""
+    return _is_worded("leaning", sentence, words)
+
+
+def narrates(sentence: Sentence, words: Vocabulary) -> bool:
+    """Tell whether a sentence is of the conversation alone: `checking the logs`, `no`, `you edited the wrong file`."""
+    return _is_worded("narration", sentence, words)
+
+
+def _is_worded(wording: str, sentence: Sentence, words: Vocabulary) -> bool:
     masked = sentence.masked.strip().lower()
-    return any(form.search(masked) for form in words.patterns("leaning", masked, masked))
+    return any(form.search(masked) for form in words.patterns(wording, masked, masked))
 
 
 def is_slip(text: str, folded: str, words: Vocabulary) -> bool:

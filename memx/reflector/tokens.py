@@ -9,7 +9,7 @@ from memx.reflector.pattern import pattern
 
 CODE_TOKEN = pattern(
     r"`[^`\n]{1,80}`"
-    r"|(?<![\w/])--?[a-z][\w-]*(?:=\S+)?"
+    r"|(?<![\w/])--?[a-z][\w-]*(?:=[!-~]+)?"
     r"|\b[A-Za-z_]\w*(?:::|->|\.)[A-Za-z_]\w*(?:\(\))?"
     r"|\b[A-Za-z]\w*\(\)"
     r"|\b[A-Za-z]+_\w+\b"
@@ -27,6 +27,8 @@ VALUE_TOKEN = pattern(
 )
 _REFERENCE = pattern(r"\(#\d+\)|#\d+|https?://\S+")
 _LONG_TOKEN = 80
+_STOPS = ".,;:!?)\"'。，；：！？、）」』”’"
+"""What ends a sentence or closes a bracket."""
 
 _PLAIN_KNOWN = 50_000
 _plain: set[str] = set()
@@ -39,7 +41,8 @@ def code_tokens(text: str) -> tuple[str, ...]:
     if "`" not in text:
         return tuple(_bare_tokens(text))
     if "=" in text:
-        return tuple(CODE_TOKEN.findall(text))  # `--flag=...` goes on over a code mark
+        # `--flag=...` goes on over a code mark.
+        return tuple(map(_without_stop, CODE_TOKEN.findall(text)))
     tokens: list[str] = []
     start = 0
     for mark in _CODE_MARK.finditer(text):
@@ -54,10 +57,17 @@ def _bare_tokens(text: str) -> list[str]:
     found: list[str] = []
     for word in [word for word in text.split() if word not in _plain]:
         tokens = CODE_TOKEN.findall(word)
-        found += tokens
+        found += map(_without_stop, tokens)
         if not tokens and len(word) < _LONG_TOKEN and len(_plain) < _PLAIN_KNOWN:
             _plain.add(word)
     return found
+
+
+def _without_stop(token: str) -> str:
+    """Take off what ends the sentence or the bracket behind a name: `--max-workers=2.`, `/var/tmp.`."""
+    if token[-1] not in _STOPS or token.endswith(".."):
+        return token
+    return token.rstrip(_STOPS if "(" not in token else _STOPS.replace(")", "")) or token
 
 
 def count_values(text: str) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memx.reflector.distiller import reword
+from memx.reflector.distiller import entities_of, reword
+from memx.reflector.subject import tools_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ LEANING = (
         "Retry uploads with a fresh token. Otherwise",
     ),
     (
-        "Sort migrations by number\n\nThe loader reads the folder in directory order. So it fails on ext4, because it is random.",
+        "Sort migrations by number\n\nThe loader reads in directory order. So it fails on ext4, because it is random.",
         "directory order. So it fails",
     ),
     (
@@ -79,3 +80,117 @@ def test_report_keeps_who_it_speaks_of(text: str) -> None:
 def test_rule_is_given_without_its_speaker(text: str, expected: str) -> None:
     """A rule is one whoever says it."""
     assert reword(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pnpm does not hoist dependencies.",
+        "flock is local on NFS, take a lease.",
+        "sort -u drops equal lines of one file only.",
+        "einsum_path is expensive.",
+        "make is run twice by the hook.",
+        "test returns 1 without brackets.",
+        "flock は NFS 上では効かない。",
+        "rsync 会保留时间戳。",
+        "rsync conserva las fechas solo con -t.",
+    ],
+)
+def test_identifier_at_the_beginning_stays_as_written(text: str) -> None:
+    """A command's name with a capital is another name."""
+    assert reword(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fix: the cache is keyed by path", "The cache is keyed by path"),
+        ("fix: use a lease file", "Use a lease file"),
+        ("so, the proxy drops it", "The proxy drops it"),
+        ("fix: no uses rutas absolutas", "No uses rutas absolutas"),
+    ],
+)
+def test_ordinary_word_at_the_beginning_gets_its_capital(text: str, expected: str) -> None:
+    """A sentence whose prefix was cut off begins as one."""
+    assert reword(text, is_title=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Pass --max-workers=2.", ("--max-workers=2",)),
+        ("Set CACHE_DIR to /var/cache.", ("CACHE_DIR", "/var/cache")),
+        ("Clone to ~/work/client.", ("~/work/client",)),
+        ("Clone it (to ~/work/client).", ("~/work/client",)),
+        ("Call flush(), then --quiet, then stop.", ("flush()", "--quiet")),
+        ("Connect to postgres://app@db:5432/app.", ()),
+        ("See https://example.org/a/b_c.html, then set A_B.", ("A_B",)),
+        ("把 --max-workers=2，再试。", ("--max-workers=2",)),
+        ("`--max-workers=2` を渡す。", ("--max-workers=2",)),
+        ("Usa --max-workers=2; si no, falla.", ("--max-workers=2",)),
+    ],
+)
+def test_entity_is_whole_and_without_the_sentences_end(text: str, expected: tuple[str, ...]) -> None:
+    """A full stop belongs to the sentence, and a piece of an address is no name."""
+    assert entities_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Make the nightly build green", ()),
+        ("The next step is to go on; react to errors of that kind.", ()),
+        ("The stack is deep and the vault is full.", ()),
+        ("`make test` fails.", ("make",)),
+        ("Run make before the tests.", ("make",)),
+        ("make test fails on macOS.", ("make",)),
+        ("Since Node 20 it is global.", ("node",)),
+        ("Node 20 has it.", ("node",)),
+        ("用 make 构建。", ("make",)),
+        ("make を使う。", ("make",)),
+        ("Compila usando make.", ("make",)),
+        ("pnpm is strict.", ("pnpm",)),
+    ],
+)
+def test_ordinary_word_is_a_tool_only_where_it_is_written_as_one(
+    text: str, expected: tuple[str, ...]
+) -> None:
+    """`Make it green` names no build tool."""
+    assert tools_of(text) == expected
+
+
+NARRATED = (
+    (
+        "Retrying with legacy resolution.",
+        "The install fails because react 18 is a peer; pass --legacy-peer-deps.",
+    ),
+    ("I'll check the logs.", "The worker was killed because it held two copies; set BATCH_SIZE to 100."),
+    ("Now let me run the tests.", "The token expires after an hour, so refresh it before each upload."),
+    (
+        "No, you edited the wrong file.",
+        "Never edit dist/app.js, because the build overwrites it; edit src/app.ts.",
+    ),
+    ("Run.", "The job hangs because stdin stays open; pass --no-input."),
+    ("查一下。", "原因是连接池太小导致超时，把 MAX_POOL_SIZE 改为 50。"),
+    ("不对，你改错文件了。", "不要改 dist/app.js，因为构建会覆盖它，改 src/app.ts。"),
+    ("ログを確認します。", "原因は接続数の不足だったため、MAX_POOL_SIZE を 50 にする必要がある。"),
+    ("違います。", "dist/app.js は編集しないでください。ビルドで上書きされるため。"),
+    (
+        "Voy a revisar los registros.",
+        "Fallaba porque el pool era pequeño; hay que poner MAX_POOL_SIZE en 50.",
+    ),
+    (
+        "Te equivocaste de archivo.",
+        "No edites dist/app.js porque la compilación lo sobrescribe; edita src/app.ts.",
+    ),
+)
+
+
+@pytest.mark.parametrize(("said", "lesson"), NARRATED, ids=lambda text: text[:24])
+def test_what_is_said_of_the_conversation_alone_is_left_out(
+    reflector: Reflector, said: str, lesson: str
+) -> None:
+    """What somebody is about to look at, and who was wrong, is no part of a lesson."""
+    (candidate,) = reflector.text(f"{said} {lesson}", "session").candidates
+    assert said.rstrip(".。") not in candidate.text
+    assert candidate.text[-12:] in lesson
