@@ -46,17 +46,19 @@ def read_questions(name):
 
 
 def best(store, text):
-    """Return (id, evidence) of the first hits as they are without any floor, and the size of the store."""
+    """Return (id, evidence) of the first hits without any floor, the size of the store, and the words they hold."""
     generator = store.generator()
     query = generator.query(text)
     scored = generator.score(query, generator._candidates(query))  # noqa: SLF001
     scored.sort(key=lambda s: (-s.relevance, s.bullet.id))
-    return [(s.bullet.id, generator.evidence(s)) for s in scored[:TOP]], store.index.size
+    hits = [(s.bullet.id, generator.evidence(s)) for s in scored[:TOP]]
+    words = max((evidence.held_words(query, s.bullet) for s in scored[: evidence.HITS_ASKED]), default=0)
+    return hits, store.index.size, words
 
 
-def is_silent(hits, size):
+def is_silent(hits, size, words):
     """Return whether nothing is shown."""
-    needed = evidence.needed_evidence(size, GeneratorConfig().semantic_weight)
+    needed = evidence.needed_evidence(size, GeneratorConfig().semantic_weight, words)
     return max((value for _, value in hits), default=0.0) < needed
 
 
@@ -79,8 +81,8 @@ def ask_everything(options, folder):
 def lost(answers):
     """Return the share of right answers among the first five that are not shown."""
     rows = [
-        (is_silent(hits, size), max(value for name, value in hits if name in good))
-        for hits, size, good in answers
+        (is_silent(hits, size, words), max(value for name, value in hits if name in good))
+        for hits, size, words, good in answers
         if any(name in good for name, _ in hits)
     ]
     return sum(silent or value < evidence.LEAST_EVIDENCE for silent, value in rows) / max(1, len(rows))

@@ -82,8 +82,9 @@ def _outranked(
         return [f"its evidence {evidence:.3f} is below {LEAST_EVIDENCE}: it is not about that"]
     limit = request.max_results or config.generator.max_results
     rank = _rank(searching, request, scored.bullet.id)
-    needed = generator.needed_evidence
-    if rank is None and evidence < needed and not searching.ranking().hits:
+    ranking = searching.ranking()
+    needed = ranking.needed
+    if rank is None and evidence < needed and not ranking.hits:
         return [
             f"its evidence {evidence:.3f} is below {needed:.3f}, and no other bullet answers: nothing is shown"
         ]

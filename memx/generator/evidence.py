@@ -4,11 +4,21 @@ The nearest of many texts is near by chance alone: of N unrelated cosines with
 spread s the largest is about s * sqrt(2 ln N). So the evidence that the best
 hit needs grows with the store, up to where it would cost right answers in
 another language than the query (benchmarks/unrelated.py).
+
+And it depends on words: texts of which none holds a word of the query, not even
+an inflection, a synonym or a translation, are near by chance more often than not.
 """
 
 from __future__ import annotations
 
 from math import log, sqrt
+
+from memx.index.analysis import is_cjk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memx.generator.query import Query
+    from memx.index.packed import PackedBullet
 
 CHANCE_COSINE = 0.1
 """The cosine up to which two texts have nothing to do with each other, with the bundled model."""
@@ -24,6 +34,13 @@ SOME_EVIDENCE = 0.04
 LEAST_EVIDENCE = 0.03
 """The evidence that the best hit needs in a big and in a tiny store, and what every other hit needs."""
 
+WITHOUT_WORDS, SEVERAL_WORDS, WITH_SEVERAL = 2.0, 2, 0.75
+"""What the needed evidence is multiplied by when the hits hold no word of the query, and when one holds several.
+A tiny store needs the least either way."""
+
+HITS_ASKED = 5
+"""The best hits, of whose words the one with the most counts."""
+
 EVIDENCE_OF_WORDS = 0.05
 """What the best hit needs when there is no semantic score."""
 
@@ -37,10 +54,27 @@ def semantic_of(cosine: float, chance: float = CHANCE_COSINE) -> float:
     return min(1.0, max(0.0, (cosine - chance) / (1 - chance)))
 
 
-def needed_evidence(size: int, semantic_weight: float) -> float:
-    """Return the evidence that the best hit of a store with `size` bullets needs."""
+def needed_evidence(size: int, semantic_weight: float, words: int = 1) -> float:
+    """Return the evidence that the best hit of a store with `size` bullets needs when so many words speak for it."""
     nearest = CHANCE_SPREAD * sqrt(2 * log(max(1.0, size / CHANCE_LEFT)))
-    return min(MOST_EVIDENCE, max(SOME_EVIDENCE, semantic_weight * semantic_of(nearest)))
+    factor = WITHOUT_WORDS if not words else WITH_SEVERAL if words >= SEVERAL_WORDS else 1.0
+    needed = min(MOST_EVIDENCE, semantic_weight * semantic_of(nearest))
+    return max(SOME_EVIDENCE, factor * needed)
+
+
+def held_words(query: Query, bullet: PackedBullet) -> int:
+    """Return how many telling words of a query a bullet holds: as they are, inflected, or in other words."""
+    exact, stems = bullet.exact, bullet.stems
+    held = 0
+    for weighted in query.terms:
+        if weighted.is_stopword:
+            continue
+        held += (
+            f" {weighted.term.exact} " in exact
+            or any(f" {stem} " in stems for stem in weighted.term.stems)
+            or any(f" {other} " in (exact if is_cjk(other[0]) else stems) for other in weighted.related)
+        )
+    return held
 
 
 def is_sure(l1: float, l2: float, l3: float) -> bool:

@@ -10,7 +10,14 @@ from __future__ import annotations
 from memx.errors import IndexUnavailableError
 from memx.generator import fusion
 from memx.generator.correction import correct
-from memx.generator.evidence import EVIDENCE_OF_WORDS, LEAST_EVIDENCE, is_sure, needed_evidence
+from memx.generator.evidence import (
+    EVIDENCE_OF_WORDS,
+    HITS_ASKED,
+    LEAST_EVIDENCE,
+    held_words,
+    is_sure,
+    needed_evidence,
+)
 from memx.generator.exact import EXACT_MAX, ExactMatcher
 from memx.generator.fuzzy import FuzzyMatcher
 from memx.generator.metadata import MetadataMatcher
@@ -67,10 +74,11 @@ class Scored:
 
 @record
 class Ranking:
-    """Hits in order, and the layers that failed with the reason why."""
+    """Hits in order, the layers that failed with the reason why, and the evidence that the best hit needed."""
 
     hits: tuple[Scored, ...]
     degraded: tuple[str, ...] = ()
+    needed: float = 0.0
 
 
 @record
@@ -118,19 +126,21 @@ class Generator:
         """Return the hits for a query, best first, at most `limit` (default: the configured number)."""
         limit = self._config.max_results if limit is None else limit
         query = make_query(text, self._analyser, self._count, self._size(), path=path)
-        relevant = self.answers(self._score(query, self._candidates(query)))
+        scored = self._score(query, self._candidates(query))
+        needed = self.needed_evidence(query, scored)
+        relevant = self.answers(scored, needed)
         pool = [self._aged(scored) for scored in cut(relevant, limit)]
         pool.sort(key=lambda s: (-s.score, -s.relevance, s.bullet.id, s.bullet.path))
-        return Ranking(tuple(pool[:limit]), self.degraded)
+        return Ranking(tuple(pool[:limit]), self.degraded, needed)
 
-    def answers(self, scored: Sequence[Scored]) -> list[Scored]:
-        """Return the bullets that answer, most relevant first; none when the best one is no better than chance."""
+    def answers(self, scored: Sequence[Scored], needed: float) -> list[Scored]:
+        """Return the bullets that answer, most relevant first; none when the best one has less than is needed."""
         absent = frozenset(self._absent())
         evidence = [self._evidence(s, absent) for s in scored]
-        if max(evidence, default=0.0) < self.needed_evidence:
+        if max(evidence, default=0.0) < needed:
             return []
         found = [s for s, known in zip(scored, evidence, strict=True) if known >= LEAST_EVIDENCE]
-        return sorted(found, key=lambda s: (-s.relevance, s.bullet.id))
+        return sorted(found, key=_by_relevance)
 
     def evidence(self, scored: Scored) -> float:
         """Return what speaks for a hit whatever its age and scope: its score without words that only resemble."""
@@ -141,12 +151,13 @@ class Generator:
             return scored.blended
         return scored.semantic * fusion.weights(self._config, absent)[1]
 
-    @property
-    def needed_evidence(self) -> float:
-        """The evidence that the best hit needs, or nothing is shown."""
+    def needed_evidence(self, query: Query, scored: Sequence[Scored]) -> float:
+        """Return the evidence that the best of all candidates needs, or nothing is shown."""
         if "l4" in self._absent():
             return EVIDENCE_OF_WORDS
-        return needed_evidence(self._size(), self._config.semantic_weight)
+        best = sorted(scored, key=_by_relevance)[:HITS_ASKED]
+        words = max([held_words(query, s.bullet) for s in best], default=0)
+        return needed_evidence(self._size(), self._config.semantic_weight, words)
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -300,6 +311,10 @@ def cut(relevant: list[Scored], limit: int) -> list[Scored]:
         return relevant[: max(limit, 0)]
     least = relevant[limit - 1].relevance
     return [scored for scored in relevant if scored.relevance >= least]
+
+
+def _by_relevance(scored: Scored) -> tuple[float, str]:
+    return -scored.relevance, scored.bullet.id
 
 
 def _reason(error: Exception) -> str:

@@ -170,7 +170,7 @@ class Uneven(Constant):
 
     def score(self, bullet: object) -> float:
         """Return more for the first bullet."""
-        return 0.3 if bullet.id == "b0" else 0.1  # type: ignore[attr-defined]
+        return 0.5 if bullet.id == "b0" else 0.1  # type: ignore[attr-defined]
 
 
 class Distant(Constant):
@@ -190,8 +190,29 @@ def test_weak_hit_is_shown_beside_one_that_answers_only(corpus: type[Corpus]) ->
     for layer, count in ((Uneven(), 5), (Distant(), 0)):
         engines = Engines(plain.exact, plain.fuzzy, plain.metadata, layer)  # type: ignore[arg-type]
         generator = found.generator(engines)
-        scored = generator.score(generator.query("sourdough bread"), found.packed[:5])
-        assert len(generator.answers(scored)) == count
+        query = generator.query("sourdough bread")
+        scored = generator.score(query, found.packed[:5])
+        assert len(generator.answers(scored, generator.needed_evidence(query, scored))) == count
+
+
+class Near(Constant):
+    """A semantic layer that thinks every bullet a little related."""
+
+    def score(self, _bullet: object) -> float:
+        """Return what is more than chance gives, and less than twice of it."""
+        return 0.3
+
+
+@pytest.mark.parametrize(("query", "is_answered"), [("sourdough bread", False), ("remove other7", True)])
+def test_nearness_without_a_word_is_no_answer(corpus: type[Corpus], query: str, *, is_answered: bool) -> None:
+    """Where no hit holds a word of the query in any form, it must be nearer than where one does."""
+    found = corpus(*(f"word{i} other{i}" for i in range(600)))
+    plain = default_engines()
+    engines = Engines(plain.exact, plain.fuzzy, plain.metadata, Near())  # type: ignore[arg-type]
+    generator = found.generator(engines)
+    asked = generator.query(query)
+    scored = generator.score(asked, found.packed[5:10])
+    assert bool(generator.answers(scored, generator.needed_evidence(asked, scored))) == is_answered
 
 
 @pytest.mark.parametrize(
