@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from memx.curator.judge import Verdict
     from memx.model import Candidate, Problem, Rejection, StoredBullet
 
 _TIMES = ("created", "updated", "accepted", "last_recalled", "disputed")
@@ -37,6 +38,18 @@ def candidate_document(candidate: Candidate, *, accepted: bool = False) -> dict[
 def rejection_document(rejection: Rejection) -> dict[str, object]:
     """Return why something that a rule saw was dropped."""
     return {"rule": rejection.rule, "reason": rejection.reason, "source": rejection.source}
+
+
+def verdict_document(verdict: Verdict) -> dict[str, object]:
+    """Return what the Curator says of a pair."""
+    return {
+        "similarity": verdict.similarity,
+        "cosine": verdict.cosine,
+        "action": verdict.action,
+        "contradiction": verdict.contradiction,
+        "veto": list(verdict.veto),
+        "reason": verdict.reason,
+    }
 
 
 def problem_documents(problems: Iterable[Problem]) -> list[dict[str, object]]:

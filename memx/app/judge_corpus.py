@@ -115,13 +115,7 @@ def _reflect(project: Project, item: dict[str, object]) -> Reflection:
 
 def _compare_item(project: Project, item: dict[str, object]) -> dict[str, object]:
     from memx.app.curate import compare_texts
+    from memx.app.documents import verdict_document
 
     verdict = compare_texts(project, [(_text_of(item, "a"), _text_of(item, "b"))])[0]
-    return {
-        "id": item.get("id"),
-        "similarity": verdict.similarity,
-        "cosine": verdict.cosine,
-        "action": verdict.action,
-        "contradiction": verdict.contradiction,
-        "veto": list(verdict.veto),
-    }
+    return {"id": item.get("id"), **verdict_document(verdict)}

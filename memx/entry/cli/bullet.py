@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from memx.entry.cli.command import INTEGER, Command, argument, flag, option
+from memx.entry.cli.command import BULLET, INTEGER, Command, argument, flag, option
 from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 from memx.model import SECTIONS, TYPES
@@ -119,15 +119,11 @@ def _say_conflicts(invocation: Invocation, identifier: str, others: Sequence[str
 
 
 def _pair_document(pair: Pair) -> dict[str, object]:
-    verdict = pair.verdict
+    from memx.app.documents import verdict_document
+
     return {
         "id": pair.stored.bullet.id,
-        "similarity": verdict.similarity,
-        "cosine": verdict.cosine,
-        "action": verdict.action,
-        "contradiction": verdict.contradiction,
-        "veto": list(verdict.veto),
-        "reason": verdict.reason,
+        **verdict_document(pair.verdict),
         "kept_apart": pair.kept_apart,
     }
 
@@ -262,8 +258,6 @@ def run_mv(invocation: Invocation, *, bullet: str, section: str) -> int:
     return EXIT_OK
 
 
-_REFERENCE = argument("bullet", "An id, a unique prefix of one, or a path.")
-
 FILTERS = (
     option("section", "Only this section."),
     option("type", "Only this type."),
@@ -292,7 +286,7 @@ COMMANDS = (
         "Print one bullet.",
         run_show,
         (
-            _REFERENCE,
+            BULLET,
             option("scope", "Look from this scope."),
             option("workspace", "Look from this workspace."),
         ),
@@ -303,7 +297,7 @@ COMMANDS = (
         run_list,
         FILTERS,
     ),
-    Command("edit", "Open a bullet in $EDITOR and validate it.", run_edit, (_REFERENCE,)),
+    Command("edit", "Open a bullet in $EDITOR and validate it.", run_edit, (BULLET,)),
     Command(
         "rm",
         "Remove bullets (git keeps their history).",
@@ -314,6 +308,6 @@ COMMANDS = (
         "mv",
         "Move a bullet to another section.",
         run_mv,
-        (_REFERENCE, argument("section", "The new section.")),
+        (BULLET, argument("section", "The new section.")),
     ),
 )

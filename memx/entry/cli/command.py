@@ -66,6 +66,9 @@ def argument(name: str, help: str, *, required: bool = True, many: bool = False,
     return Parameter(name, help, (), TEXT, () if many else None, required, many, **rest)  # type: ignore[arg-type]
 
 
+BULLET = argument("bullet", "An id, a unique prefix of one, or a path.")
+"""How a person names one bullet."""
+
 SHARED = (
     flag("json", "Print one JSON document on standard output."),
     flag("quiet", "Print no notices on standard error.", short="-q"),

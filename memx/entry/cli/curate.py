@@ -21,16 +21,9 @@ def run_compare(invocation: Invocation, *, a: str | None, b: str | None, jsonl: 
     if not a or not b:
         raise UsageError("two ids or texts are needed", hint="memx compare A B, or --jsonl FILE")
     from memx.app.curate import compare_texts
+    from memx.app.documents import verdict_document
 
     verdict = compare_texts(project, [(_text(invocation, a), _text(invocation, b))])[0]
-    pair = {
-        "similarity": verdict.similarity,
-        "cosine": verdict.cosine,
-        "action": verdict.action,
-        "contradiction": verdict.contradiction,
-        "veto": list(verdict.veto),
-        "reason": verdict.reason,
-    }
     lines = [
         f"similarity     {verdict.similarity:.3f}  (cosine {verdict.cosine:.3f})",
         f"action         {verdict.action}",
@@ -38,7 +31,7 @@ def run_compare(invocation: Invocation, *, a: str | None, b: str | None, jsonl: 
         *(f"veto           {veto}" for veto in verdict.veto),
         f"reason         {verdict.reason}",
     ]
-    invocation.emit({"pairs": [pair]}, map(show_controls, lines))
+    invocation.emit({"pairs": [verdict_document(verdict)]}, map(show_controls, lines))
     return EXIT_OK
 
 

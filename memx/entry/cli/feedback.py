@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memx.entry.cli.command import Command, argument, option
+from memx.entry.cli.command import BULLET, Command, option
 from memx.errors import EXIT_OK
 
 TYPE_CHECKING = False
@@ -40,14 +40,12 @@ def _answer(invocation: Invocation, action: str, feedback: Feedback) -> int:
     return EXIT_OK
 
 
-_REFERENCE = argument("bullet", "An id, a unique prefix of one, or a path.")
-
 COMMANDS = (
-    Command("useful", "Say that a bullet helped: it counts as a recall.", run_useful, (_REFERENCE,)),
+    Command("useful", "Say that a bullet helped: it counts as a recall.", run_useful, (BULLET,)),
     Command(
         "wrong",
         "Say that a bullet is wrong: it waits in the review and is not permanent until then.",
         run_wrong,
-        (_REFERENCE, option("because", "Why.", metavar="TEXT", is_stored=True)),
+        (BULLET, option("because", "Why.", metavar="TEXT", is_stored=True)),
     ),
 )

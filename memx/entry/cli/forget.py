@@ -15,7 +15,7 @@ from memx.decay import (
     forecast,
     half_life,
 )
-from memx.entry.cli.command import Command, argument, flag, option
+from memx.entry.cli.command import BULLET, Command, argument, flag, option
 from memx.errors import EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 
@@ -259,7 +259,7 @@ COMMANDS = (
         "restore",
         "Bring a bullet back from the archive; one that faded counts as accepted today.",
         run_restore,
-        (argument("bullet", "An id, a unique prefix of one, or a path."), _STAGE),
+        (BULLET, _STAGE),
     ),
     Command(
         "fold",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memx.amount import amount
-from memx.entry.cli.command import Command, argument, flag
+from memx.entry.cli.command import BULLET, Command, argument, flag
 from memx.errors import EXIT_OK
 from memx.escape import show_controls
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from memx.app.provenance import Story
     from memx.entry.cli.invocation import Invocation
     from memx.repo.provenance import BlameLine, Revision
-
-_BULLET = argument("bullet", "An id, a unique prefix of one, or a path.")
 
 
 def run_log(invocation: Invocation, *, bullet: str, patch: bool) -> int:
@@ -160,14 +158,14 @@ COMMANDS = (
         "log",
         "Show the commits that made a bullet what it is.",
         run_log,
-        (_BULLET, flag("patch", "With their diffs.", short="-p")),
+        (BULLET, flag("patch", "With their diffs.", short="-p")),
     ),
-    Command("blame", "Show who wrote each line of a bullet.", run_blame, (_BULLET,)),
-    Command("why", "Show where a bullet comes from and what it weighs.", run_why, (_BULLET,)),
+    Command("blame", "Show who wrote each line of a bullet.", run_blame, (BULLET,)),
+    Command("why", "Show where a bullet comes from and what it weighs.", run_why, (BULLET,)),
     Command(
         "why-not",
         "Say why a query did not return a bullet.",
         run_why_not,
-        (_BULLET, argument("query", "The query.")),
+        (BULLET, argument("query", "The query.")),
     ),
 )
