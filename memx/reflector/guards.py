@@ -65,7 +65,10 @@ def is_marked(text: str) -> bool:
 def is_request(folded: str, words: Vocabulary) -> bool:
     """Tell whether a sentence asks for work to be done."""
     at = words.first("requested", folded)
-    return 0 <= at <= 1 or (at >= 0 and not words.spaced)
+    if words.spaced:
+        return 0 <= at <= 1
+    # Not this but that, done in such a way: a rule, however politely it is put.
+    return at >= 0 and not (words.has("contrast", folded) or words.has("directive", folded))
 
 
 def is_reason(folded: str, words: Vocabulary) -> bool:

@@ -363,7 +363,7 @@ class Reflector:
         self, passage: Passage, kind: str, origin: Origin, shown: DiffEvidence | None = None
     ) -> Reflection:
         if is_release_note(passage.sentences):
-            return self._refused("worth", RELEASE, origin.source)
+            return self._refused("", RELEASE, origin.source, passage.sentences[0].text)
         evidence = sift(passage)
         if not evidence.usable:
             return self._void(passage, origin.source)
@@ -400,13 +400,20 @@ class Reflector:
         """Say what a rule saw in a text that is too little of a lesson; most texts hold nothing to name."""
         if not self._explains:
             return _NOTHING
-        rule, text, reason = "worth", "", f"worth {worth:.2f}"
+        rule, text, reason = "", evidence.usable[0].text, self._lack(worth)
         if found:
             rule, text = found[0].rule, evidence.usable[found[0].first].text
         elif found is not None and (seen := self._detector.voided(evidence.passage.sentences)):
             rule, text, reason = seen[0], seen[1].text, VOIDED
         safe = self._sanitizer.sanitize(text).text if text else ""
         return Reflection(rejected=(Rejection(rule, reason, origin.source, safe),))
+
+    def _lack(self, worth: float) -> str:
+        """Say in words what a text lacks that no rule's words carry."""
+        least = self._config.min_score
+        if 100 * worth < least:
+            return f"too little in it teaches anything: {round(100 * worth)} of 100, {least} are needed"
+        return "short, and no sentence joins a trouble or a rule to its reason"
 
     def _weigh(
         self, text: str, match: Match, language: str, worth: float, kind: str, origin: Origin
