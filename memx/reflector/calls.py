@@ -29,7 +29,8 @@ _REFUSED = pattern(
 )
 _EXIT_MISSING = 127
 _MISSING = pattern(
-    r"\bcommand not found\b|\bis not recognized\b|CommandNotFoundException|^\S*sh: (?:\d+: )?\S+: not found\b|未找到命令|找不到命令"
+    r"\bcommand not found\b|\bis not recognized\b|CommandNotFoundException|"
+    r"^\S*sh: (?:\d+: )?\S+: not found\b|未找到命令|找不到命令"
     r"|不是内部或外部命令|コマンドが見つかりません|内部コマンドまたは外部コマンド"
     r"|(?:orden|comando|instrucción) no encontrad[ao]|no se encontró la orden|no se reconoce",
     re.IGNORECASE | re.MULTILINE,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from memx.model import SECTIONS, TYPES
 from memx.reflector.pattern import pattern
+from memx.store.naming import is_id
 
 _FENCES = pattern(
     r"<(?P<tag>memx[\w-]*|system-reminder|environment_context|environment_details|user_instructions"
@@ -31,6 +33,31 @@ _INJECTION = pattern(
     re.IGNORECASE,
 )
 
+_ID = r"[a-hj-km-np-tv-z][0-9a-hj-km-np-tv-z]{9}"
+"""What an id looks like; `is_id` says whether it is one."""
+_VOICE = pattern(r"^(?:[^\w\n]*|[\w.:+ -]{0,40}[|:>\]]\s+|::\w+ [^\n]*title=)memx: .*$")
+"""How memx begins what it says, behind what a terminal, a forge or a hook manager puts before it."""
+_HINT = pattern(r"^[^\w\n]*hint: ")
+_INDENTED = pattern(r"^(?:\s{2,}\S|\s*$)")
+_WRAPPED = pattern(r"^[^\w\n]*\w")
+_NEVER = pattern(r"(?!)")
+_COLUMN = pattern(rf"^[^\w\n]*(?:written |read )?(?P<id>{_ID})\b(?:\s{{2,}}|\s+(?=bullets/))(?P<next>\S+)")
+_CLASSES = pattern(rf"\b(?:{'|'.join(SECTIONS)})/(?:{'|'.join(TYPES)})\b")
+_ID_WORD = pattern(rf"\b{_ID}\b")
+_BULLET_ID = pattern(rf"^id: [\"']?{_ID}\b")
+_DOCUMENT = pattern(rf"\"id\":\s*\"{_ID}\"")
+_DOCUMENT_PART = pattern(r"^\s*(?:\"|[\]\[{}])")
+_OUTPUT = pattern(
+    rf"\bmemx: |^[^\w\n]*(?:written |read )?{_ID}(?:\s{{2}}|\s+bullets/)|\[\w+/\w+, {_ID}\b"
+    rf"|^id: [\"']?{_ID}\b|\"id\":\s*\"{_ID}\"",
+    re.MULTILINE,
+)
+"""Where something stands that memx may have printed: a search for what is rare, before each line is looked at."""
+_OUTPUT_WORDS = ("memx: ", "  ", "bullets/", '"id"', "id: ")
+"""One of them stands wherever _OUTPUT matches."""
+_WRAP = 60
+"""Characters from which on an editor may have wrapped a line."""
+
 _ORDER_WORDS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (
         ("ignore", "disregard", "forget", "override"),
@@ -45,8 +72,52 @@ _ORDER_WORDS: tuple[tuple[tuple[str, ...], ...], ...] = (
 
 
 def strip_echo(text: str) -> str:
-    """Remove fenced blocks that a tool injected: memx's own, reminders, environment details."""
-    return _FENCES.sub(" ", text) if "<" in text else text
+    """Remove what a tool injected and what memx printed: fenced blocks, its messages, its listings, its bullets."""
+    if "<" in text:
+        text = _FENCES.sub(" ", text)
+    if not any(map(text.__contains__, _OUTPUT_WORDS)) or not _OUTPUT.search(text):
+        return text
+    return _without_output(text)
+
+
+def _without_output(text: str) -> str:
+    """Drop the lines that memx printed; each has its mark or goes on with one that has."""
+    kept: list[str] = []
+    lines = iter(text.splitlines())
+    goes_on = _NEVER
+    for line in lines:
+        if _BULLET_ID.match(line) and kept and kept[-1].strip() == "---":
+            return "\n".join(kept[:-1])  # a bullet's file: what follows its front matter is the lesson
+        if goes_on.match(line):
+            if goes_on is _WRAPPED and _is_whole(line):
+                goes_on = _HINT
+            continue
+        voice = _VOICE.match(line)
+        if voice:
+            goes_on = _HINT if _is_whole(line) else _WRAPPED
+        elif _is_head(line):
+            goes_on = _INDENTED
+        elif _DOCUMENT.search(line):
+            goes_on = _DOCUMENT_PART
+        else:
+            goes_on = _NEVER
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _is_whole(line: str) -> bool:
+    """Tell whether a message ends with its line: else an editor has wrapped it."""
+    return len(line) < _WRAP or line.rstrip().endswith((".", ")", "!", "。", "…"))
+
+
+def _is_head(line: str) -> bool:
+    """Tell whether a line names a bullet by its id as memx does: first in its column, or with section and type."""
+    if _CLASSES.search(line) and any(is_id(word) for word in _ID_WORD.findall(line)):
+        return True
+    column = _COLUMN.match(line)
+    if column is None or not is_id(column["id"]):
+        return False
+    return not column["id"].isalpha() or column["next"].partition("/")[0] in SECTIONS
 
 
 def is_injection(text: str) -> bool:

@@ -19,6 +19,7 @@ from memx.reflector.rules.statement import LONGEST
 from memx.reflector.scorer import Factors, KnowledgeScorer
 from memx.reflector.segment import Passage, explicit_lessons, segment, segment_prose
 from memx.reflector.subject import anchors_of, known_tools, tags_of, tools_of
+from memx.reflector.unsaid import says_nothing
 from memx.reflector.vocabulary import vocabulary
 from memx.reflector.worth import load_worth
 from memx.store.naming import bullet_id
@@ -88,6 +89,8 @@ The shortest labelled commit without them has 156.
 
 _BRIEF = 300
 """Characters of a text in which it is said what voided a rule's words; a longer one speaks of many things."""
+ECHO = "repeats what memx said"
+UNSAID = "says that there is nothing, or nothing yet"
 VOIDED = "denied, planned, offered, asked or quoted"
 RELEASE = "lists the changes of a release"
 
@@ -157,6 +160,10 @@ class Reflector:
 
     def commit(self, commit: Commit) -> Reflection:
         """Distil a commit's message, with its files where they were read."""
+        own = strip_echo(commit.message)
+        if own != commit.message:
+            found = self.commit(replace(commit, message=own)) if own.strip() else _NOTHING
+            return self._merge(found, self._echoed(commit.message, f"commit {commit.sha}"))
         found = self._commit(commit)
         message = self._without_broken_secrets(commit.message) if found.candidates else commit.message
         return found if message is commit.message else self._commit(replace(commit, message=message))
@@ -195,6 +202,15 @@ class Reflector:
                 self._lessons(segment(message), "commit", origin, shown),
             )
         return self._lessons(segment(message), "commit", origin, shown)
+
+    def _echoed(self, text: str, source: str) -> Reflection:
+        """Say that a text holds what memx printed or a tool injected."""
+        if not self._explains:
+            return _NOTHING
+        own = set(strip_echo(text).splitlines())
+        printed = next((line.strip() for line in text.splitlines() if line.strip() and line not in own), "")
+        safe = self._sanitizer.sanitize(printed).text
+        return Reflection(rejected=(Rejection("echo", ECHO, source, safe),))
 
     def _voided(self, text: str, source: str) -> Reflection:
         """Say which rule's words stand in a short text, but denied, planned, asked or quoted."""
@@ -244,7 +260,7 @@ class Reflector:
     ) -> Reflection:
         """Distil a text by itself: a commit message (`commit`) or a turn of a conversation (`session`)."""
         origin = Origin(source=source or kind, created=created)
-        text = self._without_broken_secrets(text)
+        text = self._without_broken_secrets(strip_echo(text))
         stated = explicit_lessons(text)
         passage = segment(text) if kind == "commit" else segment_prose(text)
         return self._merge(
@@ -328,6 +344,9 @@ class Reflector:
             return Reflection(rejected=(Rejection(key, "gives orders to an agent", origin.source),))
         language = detect_language(text)
         words = vocabulary(language)
+        if says_nothing(text, words):
+            safe = self._sanitizer.sanitize(text).text
+            return Reflection(rejected=(Rejection(key, UNSAID, origin.source, safe),))
         factors = Factors(
             1.0, self._scorer.specificity(text, words), self._scorer.cause(text, words), 1.0, 1.0
         )

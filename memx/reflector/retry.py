@@ -55,9 +55,8 @@ def is_spoken_of(variant: Variant, text: str, said_at: Sequence[int], calls: Seq
 def _names_others(text: str, variant: Variant) -> bool:
     """Tell whether a text names things, but none that the commands or their outputs hold."""
     tokens = [token.strip("`") for token in code_tokens(text)]
-    seen = "\n".join(
-        (variant.failed.command, variant.failed.result, variant.worked.command, variant.worked.result)
-    )
+    ran = (variant.failed, variant.worked)
+    seen = "\n".join(f"{call.command}\n{call.result}" for call in ran)
     return bool(tokens) and not any(token in seen for token in tokens)
 
 

@@ -33,7 +33,8 @@ _TRAILER_WORDS = (":", "#", "http", "generated with", "-by", "(cherry", "---", "
 """One of them stands in every line that _TRAILER matches."""
 _KEY = pattern(r"[A-Za-z][A-Za-z0-9-]*:(?:\s|$)|-{3,}")
 _EXPLICIT_KEYS = ("learned:", "gotcha:", "decision:", "memx:")
-_EXPLICIT = pattern(r"^(Learned|Gotcha|Decision|Memx):[ \t]*(.*)$", re.IGNORECASE)
+_EXPLICIT = pattern(r"^((?i:Learned|Gotcha|Decision)|Memx|MEMX):[ \t]*(.*)$")
+"""`memx:` in lower case is how memx itself begins a line: see echo.py."""
 _ITEM = pattern(r"^(\s*)(?:[-*•+‣▪✓]|\d{1,2}[.)、])\s+(?=\S)")
 _ITEM_MARKS = "-*•+‣▪✓"
 _HEADING = pattern(r"^#{1,6}\s+\S|^\*\*[^*]+\*\*\s*[:：]?$|^[^.。!?！？]{1,60}[:：]$")

@@ -219,6 +219,11 @@ class Lexicon:
         """Tell whether the folded text holds a cue of the group."""
         return self._may_hold(name, folded) and any(map(folded.__contains__, self._needles_of(name)))
 
+    def is_only(self, name: str, folded: str) -> bool:
+        """Tell whether the folded text is nothing but one cue of the group."""
+        words = folded.split()
+        return any(needle.split() == words for needle in self._needles_of(name))
+
     def first(self, name: str, folded: str) -> int:
         """Return the position of the first cue in the folded text, -1 when there is none."""
         if not self._may_hold(name, folded):
@@ -369,6 +374,10 @@ class Vocabulary:
             if lexicon.has(name, folded):
                 return True
         return False
+
+    def is_only(self, name: str, folded: str) -> bool:
+        """Tell whether a text is nothing but one cue of the group."""
+        return any(lexicon.is_only(name, folded) for lexicon in self.lexicons)
 
     def first(self, name: str, folded: str) -> int:
         """Return the position of the first cue, -1 when there is none."""
