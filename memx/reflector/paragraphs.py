@@ -12,8 +12,8 @@ from __future__ import annotations
 from functools import cache
 
 from memx.model import Span
-from memx.record import record
-from memx.reflector.features import measure, sift
+from memx.record import record, replace
+from memx.reflector.features import gather, sift
 from memx.reflector.language import weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.rules import Match
@@ -45,6 +45,7 @@ _FIRM = 0.9
 _WORD = pattern(r"[A-Za-zÀ-ÿ_][\w.:/-]{3,}\w|[\u3400-\u9fff]{2}|[\u30a1-\u30fa\u30fc]{3,}")
 _TROUBLE = frozenset(("reason", "failure", "hazard", "diagnosis"))
 _REMEDY = frozenset(("directive", "remedy", "decision", "success", "necessity"))
+_TELLING = _TROUBLE | {"directive"}
 
 
 @record
@@ -57,15 +58,13 @@ class Lesson:
 
 def separate_lessons(passage: Passage, language: str, detector: PatternDetector) -> list[Lesson]:
     """Return the lessons of a text whose paragraphs are a lesson each; none where they tell one or nothing."""
-    paragraphs = _paragraphs(passage.sentences)
-    if len(paragraphs) < 2:  # noqa: PLR2004
+    if sum(map(_is_roomy, _paragraphs(passage.sentences))) < 2:  # noqa: PLR2004
         return []
+    whole = sift(passage, language)
     parts: list[_Part] = []
-    for sentences in paragraphs:
-        part = _Part(sentences, language)
-        if part.stands(detector, listed=bool(parts)) and not any(
-            part.shares_subject(other) for other in parts
-        ):
+    for places in _places(whole.usable):
+        part = _Part(whole, places)
+        if part.stands(detector, listed=bool(parts)) and not any(map(part.shares_subject, parts)):
             parts.append(part)
         elif parts:
             parts[-1] = parts[-1].followed_by(part)
@@ -73,50 +72,64 @@ def separate_lessons(passage: Passage, language: str, detector: PatternDetector)
             return []
     if not 2 <= len(parts) <= _MOST:  # noqa: PLR2004
         return []
-    return [Lesson(measure(part.evidence), tuple(part.matches(detector))) for part in parts]
+    return [part.lesson(detector) for part in parts]
 
 
-def _paragraphs(sentences: Sequence[Sentence]) -> list[list[Sentence]]:
-    """Return the prose's paragraphs; a list belongs to the paragraph before it."""
-    found: list[list[Sentence]] = []
+def _places(usable: Sequence[Sentence]) -> list[list[int]]:
+    """Return the places of the sentences of each paragraph; a list belongs to the paragraph before it."""
+    found: list[list[int]] = []
     last = -1
-    for sentence in sentences:
+    for at, sentence in enumerate(usable):
         if sentence.kind == PROSE and sentence.block != last:
             found.append([])
             last = sentence.block
         if found:
-            found[-1].append(sentence)
+            found[-1].append(at)
     return found
+
+
+def _paragraphs(sentences: Sequence[Sentence]) -> list[list[Sentence]]:
+    return [[sentences[at] for at in places] for places in _places(sentences)]
+
+
+def _is_roomy(sentences: Sequence[Sentence]) -> bool:
+    """Tell whether there is room for a thing, its reason and what to do."""
+    return sum([weight_of(sentence.text) for sentence in sentences]) >= _LEAST_WEIGHT
 
 
 class _Part:
     """A paragraph, with those that go on with it."""
 
-    def __init__(self, sentences: Sequence[Sentence], language: str) -> None:
-        self._language = language
-        self._sentences = tuple(sentences)
-        self.evidence: Evidence = sift(Passage("", self._sentences), language)
-        text = " ".join(sentence.text for sentence in self._sentences)
-        self._names = {token.strip("`").lower() for token in code_tokens(text)}
-        self._subject = self._names | _telling_words(text, language)
+    def __init__(self, whole: Evidence, places: Sequence[int]) -> None:
+        self._whole = whole
+        self._places = tuple(places)
+        self._language = whole.language
+        self._sentences = tuple([whole.usable[at] for at in places])
+        self._counts = tuple([whole.counts[at] for at in places])
+        self._words: tuple[set[str], set[str]] | None = None
 
     def followed_by(self, other: _Part) -> _Part:
         """Return both as one."""
-        return _Part((*self._sentences, *other._sentences), self._language)
+        return _Part(self._whole, (*self._places, *other._places))
+
+    def lesson(self, detector: PatternDetector) -> Lesson:
+        """Return what the paragraph teaches."""
+        evidence = gather(Passage("", self._sentences), self._language)
+        return Lesson(evidence, tuple(self.matches(detector) or self.follows_suit()))
 
     def stands(self, detector: PatternDetector, *, listed: bool) -> bool:
         """Tell whether the paragraph is a lesson without the others; `listed` where one stands before it."""
-        if sum(weight_of(s.text) for s in self._sentences) < _LEAST_WEIGHT:
-            return False
-        if _says("leaning", self._sentences[0], self._language):
+        if not _is_roomy(self._sentences) or _says("leaning", self._sentences[0], self._language):
             return False
         return bool(self.matches(detector)) or (listed and bool(self.follows_suit()))
 
     def matches(self, detector: PatternDetector) -> list[Match]:
         """Return what makes it a lesson: what a rule sees in it, or trouble and then what to do about it."""
-        usable, counts = self.evidence.usable, self.evidence.counts
+        usable, counts = self._sentences, self._counts
         cues = set().union(*counts)
-        stated = [match for match in detector.detect(self.evidence) if match.support]
+        if _TELLING.isdisjoint(cues):
+            return []
+        stated = [match for match in detector.detect(self._evidence()) if match.support]
         if stated:
             firm = "directive" in cues or max(match.support for match in stated) >= _FIRM
             troubled = not _TROUBLE.isdisjoint(cues)
@@ -127,36 +140,53 @@ class _Part:
         advised = next((at for at in range(first, len(usable)) if self._advises(at, at > first)), None)
         return [] if advised is None else [self._told(first, advised)]
 
+    def _evidence(self) -> Evidence:
+        """Return what the rules ask for; strengths and values are none of it."""
+        whole, places = self._whole, self._places
+        return replace(
+            whole,
+            usable=self._sentences,
+            folded=tuple([whole.folded[at] for at in places]),
+            counts=self._counts,
+        )
+
     def follows_suit(self) -> list[Match]:
         """Return what a paragraph teaches that stands among lessons: how something is, then what to do."""
-        usable = self.evidence.usable
+        usable = self._sentences
         if not is_concrete(usable, vocabulary(self._language)):
             return []
         advised = [_says("imperative", sentence, self._language) for sentence in usable]
         return [self._told(0, advised.index(True))] if True in advised[1:] and not advised[0] else []
 
     def _told(self, first: int, last: int) -> Match:
-        text = " ".join(sentence.text for sentence in self.evidence.usable[first : last + 1])
+        text = " ".join(sentence.text for sentence in self._sentences[first : last + 1])
         return Match("statement", 0.55, _SUPPORT, first, last, (Span(0, len(text), text, "statement"),))
 
     def _advises(self, at: int, by_form: bool = True) -> bool:  # noqa: FBT001, FBT002
         """Tell whether a sentence says what to do, by its words or by its form."""
-        if not _REMEDY.isdisjoint(self.evidence.counts[at]):
+        if not _REMEDY.isdisjoint(self._counts[at]):
             return True
-        return by_form and _says("imperative", self.evidence.usable[at], self._language)
+        return by_form and _says("imperative", self._sentences[at], self._language)
 
     def introduces(self) -> bool:
         """Tell whether the paragraph says no more than that something follows."""
         return sum(weight_of(s.text) for s in self._sentences) < _INTRODUCTION and not any(
-            "failure" in cues or "diagnosis" in cues for cues in self.evidence.counts
+            "failure" in cues or "diagnosis" in cues for cues in self._counts
         )
 
     def shares_subject(self, other: _Part) -> bool:
         """Tell whether two paragraphs speak of the same thing: by one identifier, or by many of their words."""
-        common = len(self._subject & other._subject)
-        return bool(self._names & other._names) or common > _SHARED * min(
-            len(self._subject), len(other._subject)
-        )
+        (names, words), (its_names, its_words) = self._subject(), other._subject()
+        common = len(words & its_words)
+        return bool(names & its_names) or common > _SHARED * min(len(words), len(its_words))
+
+    def _subject(self) -> tuple[set[str], set[str]]:
+        """Return the identifiers, and these with all words that tell what a text is about."""
+        if self._words is None:
+            text = " ".join([sentence.text for sentence in self._sentences])
+            names = {token.strip("`").lower() for token in code_tokens(text)}
+            self._words = names, names | _telling_words(text, self._language)
+        return self._words
 
 
 def _says(wording: str, sentence: Sentence, language: str) -> bool:
