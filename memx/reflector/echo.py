@@ -47,13 +47,11 @@ _ID_WORD = pattern(rf"\b{_ID}\b")
 _BULLET_ID = pattern(rf"^id: [\"']?{_ID}\b")
 _DOCUMENT = pattern(rf"\"id\":\s*\"{_ID}\"")
 _DOCUMENT_PART = pattern(r"^\s*(?:\"|[\]\[{}])")
+_ID_COLUMN = pattern(rf"  (?=\S)(?<=\b{_ID}  )")
 _OUTPUT = pattern(
-    rf"\bmemx: |^[^\w\n]*(?:written |read )?{_ID}(?:\s{{2}}|\s+bullets/)|\[\w+/\w+, {_ID}\b"
-    rf"|^id: [\"']?{_ID}\b|\"id\":\s*\"{_ID}\"",
-    re.MULTILINE,
+    rf"\bmemx: |\b{_ID}[\s,][^\n]{{0,40}}bullets/|^id: [\"']?{_ID}\b|\"id\":\s*\"{_ID}\"", re.MULTILINE
 )
-"""Where something stands that memx may have printed: a search for what is rare, before each line is looked at."""
-_OUTPUT_WORDS = ("memx: ", "  ", "bullets/", '"id"', "id: ")
+_OUTPUT_WORDS = ("memx: ", "bullets/", '"id"', "id: ")
 """One of them stands wherever _OUTPUT matches."""
 _WRAP = 60
 """Characters from which on an editor may have wrapped a line."""
@@ -75,9 +73,14 @@ def strip_echo(text: str) -> str:
     """Remove what a tool injected and what memx printed: fenced blocks, its messages, its listings, its bullets."""
     if "<" in text:
         text = _FENCES.sub(" ", text)
-    if not any(map(text.__contains__, _OUTPUT_WORDS)) or not _OUTPUT.search(text):
-        return text
-    return _without_output(text)
+    return _without_output(text) if _may_hold_output(text) else text
+
+
+def _may_hold_output(text: str) -> bool:
+    """Tell whether something stands in a text that memx may have printed: cheaply, for nearly no text has any."""
+    if "  " in text and _ID_COLUMN.search(text):
+        return True
+    return any(map(text.__contains__, _OUTPUT_WORDS)) and bool(_OUTPUT.search(text))
 
 
 def _without_output(text: str) -> str:
