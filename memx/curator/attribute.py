@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _TELLING = 0.8  # weight of a unit that can name a subject; light words and single characters are below it
 _READ = 8192
 _QUANTITY = ("number", "clock", "version", "label")
+_SUBJECT_SHARED = 0.2  # share of both texts with a partner, below which no values are looked for
 _ONE_FORM = 0.45  # share of both texts that has a partner in the other
 _LONGEST_NAME = 2  # units of a thing that a form of words is filled with
 _JUDGING = frozenset(
@@ -84,7 +85,7 @@ def gives_name_as_value(text: str) -> bool:
 def excludes(comparison: Comparison) -> str:
     """Return a reason when two texts give one attribute of one subject two values, else an empty text."""
     a, b = comparison.a, comparison.b
-    if a.lang != b.lang or comparison.families:
+    if a.lang != b.lang or comparison.families or comparison.vector[0] < _SUBJECT_SHARED:
         return ""
     values = _values(a.text, a.lang), _values(b.text, b.lang)
     members = [{value.member for value in side if value.member} for side in values]
