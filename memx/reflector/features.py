@@ -235,13 +235,20 @@ def _stated_values(
     }
 
 
+def is_fix_title(title: str) -> bool:
+    """Tell whether a title says that something was mended."""
+    return (
+        title_type(title)[0] == "fix"
+        or bool(_FIX_TITLE.match(title))
+        or any(map(title.__contains__, _FIX_ENDINGS))
+    )
+
+
 def _title_values(title: str, text: str, words: Vocabulary) -> dict[str, float]:
     kind, rest = title_type(title)
     folded, lowered = fold(rest), text.lower()
     return {
-        "fix_title": float(
-            kind == "fix" or bool(_FIX_TITLE.match(title)) or any(map(title.__contains__, _FIX_ENDINGS))
-        ),
+        "fix_title": float(is_fix_title(title)),
         "feature_title": float(kind in ("feat", "add", "new", "imp") or words.has("feature", folded[:16])),
         "routine_title": float(kind in _ROUTINE_TYPES or bool(_ROUTINE.match(title))),
         "maintenance_title": float(words.has("maintenance", folded)),

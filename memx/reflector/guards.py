@@ -104,6 +104,11 @@ def leans(sentence: Sentence, words: Vocabulary) -> bool:
     return _is_worded("leaning", sentence, words)
 
 
+def advises(sentence: Sentence, words: Vocabulary) -> bool:
+    """Tell whether a sentence says what to do by its form: `Parse it as int64.`"""
+    return _is_worded("imperative", sentence, words)
+
+
 def narrates(sentence: Sentence, words: Vocabulary) -> bool:
     """Tell whether a sentence is of the conversation alone: `checking the logs`, `no`, `you edited the wrong file`."""
     return _is_worded("narration", sentence, words)

@@ -22,7 +22,7 @@ from memx.reflector.language import weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.segment import TITLE
 from memx.reflector.tokens import VALUE_TOKEN, code_tokens
-from memx.reflector.vocabulary import cue_counts, fold, vocabulary
+from memx.reflector.vocabulary import cue_counts, fold, load_stopwords, vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ _PREFIX = pattern(r"^\s*[\w()/,.*\[\]-]{1,30}:\s+")
 """`fix:`, `core/io:`: what a title is about is no clause."""
 _WITHOUT = pattern(r"^\W*(?:without|sin)\b", re.IGNORECASE | re.MULTILINE)
 _DENIAL = pattern(r"\b(?:not|no|never|sin|nunca)\s+(\w+(?:\s+\w+)?)", re.IGNORECASE)
+_OWN_WORD = 4
+"""Letters of a word that may say what a text is about."""
+_OWN_WORDS = 2
 _TOLD = 24
 """Characters from a reason word to the end; fewer give no reason."""
 _VERB = 12
@@ -99,10 +102,24 @@ def _support(
     strength = _strength(counts, masked, words)
     if not strength or is_concrete(sentences, words):
         return strength
+    if words.spaced and _is_empty(masked, words):
+        return 0.0
     reasoned = "reason" in counts or bool(_SO.search(masked))
     if not reasoned and ("chatter" in counts or not _STRONG_CLAUSES.search(masked)):
         return 0.0
     return strength * _PLAIN
+
+
+def _is_empty(masked: str, words: Vocabulary) -> bool:
+    """Tell whether a text has next to no word of its own: `It was wrong. Use the right one.`."""
+    common = load_stopwords().get(words.language, frozenset())
+    own = {word for word in fold(masked).split() if len(word) >= _OWN_WORD} - common
+    told = 0
+    for word in own:
+        told += not words.tally(f" {word} ")
+        if told == _OWN_WORDS:
+            return False
+    return True
 
 
 def diagnosed_support(sentences: Sequence[Sentence], language: str) -> float:
