@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from memx.model import Bullet
+
     Naming = Callable[[str], Iterable[str]]
 
 
@@ -43,6 +45,15 @@ class Supersession:
 
     __slots__ = ("_naming", "superseded")
 
+    @classmethod
+    def of(cls, bullets: Iterable[Bullet]) -> Supersession:
+        """Return who supersedes whom among these bullets; what several files of one id say adds up."""
+        links: dict[str, tuple[str, ...]] = {}
+        for bullet in bullets:
+            if bullet.supersedes:
+                links[bullet.id] = (*links.get(bullet.id, ()), *bullet.supersedes)
+        return cls(links)
+
     def __init__(self, links: Mapping[str, tuple[str, ...]]) -> None:
         """Turn the links around; `superseded` are the ids that leave the search."""
         self._naming: dict[str, list[str]] = {}
@@ -54,6 +65,10 @@ class Supersession:
     def naming(self, identifier: str) -> list[str]:
         """Return the bullets that name this one."""
         return self._naming.get(identifier, [])
+
+    def settles(self, a: str, b: str) -> bool:
+        """Say whether one of two bullets has taken the other's place; in a circle neither has."""
+        return a in superseders(b, self.naming) or b in superseders(a, self.naming)
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the pairs that a cycle links, each sorted and once."""

@@ -53,18 +53,19 @@ def call_search(project: Project, agent: str, values: dict[str, Any]) -> str:  #
         values["query"],
         max_results=values["max_results"],
         token_budget=values["token_budget"],
-        scope=values["scope"] or "",
-        workspace=values["workspace"] or "",
-        section=values["section"] or "",
-        type=values["type"] or "",
         tag=values["tag"],
-        path=values["path"] or "",
         archived=values["archived"],
+        **_texts(values, "scope", "workspace", "section", "type", "path"),
     )
     answer = recall(project, request)
     refresh_later(project, answer)
     block = render(answer.query, answer.hits, "markdown") if answer.hits else "No note is about that.\n"
     return _redacted(project, block) + "".join(f"\n{line}" for line in _shortcomings(answer))
+
+
+def _texts(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return the texts of some arguments, empty for what was not given."""
+    return {name: values[name] or "" for name in names}
 
 
 def _shortcomings(answer: SearchAnswer) -> Iterable[str]:
@@ -77,9 +78,7 @@ def call_show(project: Project, agent: str, values: dict[str, Any]) -> str:  # n
     """Return one bullet's whole file; it counts as recalled."""
     from memx.app.browse import find_visible
 
-    place, stored = find_visible(
-        project, values["bullet"], scope=values["scope"] or "", workspace=values["workspace"] or ""
-    )
+    place, stored = find_visible(project, values["bullet"], **_texts(values, "scope", "workspace"))
     bullet = stored.bullet
     text = place.store.read_bytes(stored.path).decode("utf-8", "replace")
     place.journal.record([bullet.id], project.now, project.config.decay.recall_window_minutes)
@@ -95,10 +94,7 @@ def call_add(project: Project, agent: str, values: dict[str, Any]) -> str:
 
     draft = Draft(
         text=values["text"],
-        title=values["title"] or "",
-        section=values["section"] or "",
-        type=values["type"] or "",
-        scope=values["scope"] or "",
+        **_texts(values, "title", "section", "type", "scope"),
         tags=values["tag"],
         tools=values["tool"],
         entities=values["entity"],

@@ -20,12 +20,11 @@ from memx.app.stores import find_stores
 from memx.app.viewer import make_viewer
 from memx.errors import GitError, UsageError
 from memx.generator.budget import estimate_tokens, shorten
-from memx.generator.generator import Engines
+from memx.generator.generator import Engines, Scored
 from memx.generator.render import render
 from memx.generator.scopes import is_visible, scope_boost, scope_of
 from memx.index.packed import place_of
 from memx.index.query import Filters
-from memx.model import Hit
 from memx.record import record, replace
 
 TYPE_CHECKING = False
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from memx.generator.scopes import Viewer
     from memx.index.packed import PackedBullet
     from memx.index.snapshot import Snapshot
+    from memx.model import Hit
 
 NO_ENGINES = Engines(None, None, None, None)
 
@@ -154,12 +154,20 @@ class _Weighing:
         self, project: Project, request: ContextRequest, opened: Sequence[SearchStore], viewer: Viewer
     ) -> None:
         asked = SearchRequest("", scope=request.scope, workspace=request.workspace)
-        self._searching = Searching(asked, opened, project.config, project.now, viewer, engines=NO_ENGINES)
+        self._marks = read_marks(project)
+        self._searching = Searching(
+            asked,
+            opened,
+            project.config,
+            project.now,
+            viewer,
+            engines=NO_ENGINES,
+            drifted=frozenset(self._marks),
+        )
         self.viewer = self._searching.viewer
         self._project = project
         self._request = request
         self._opened = opened
-        self._marks = read_marks(project)
 
     def answer(self) -> tuple[list[Snapshot], list[Hit]]:
         """Return the snapshots that answered, and the hits, the most valuable first."""
@@ -225,31 +233,19 @@ class _Weighing:
         return weight * bullet.score / 100 * boost * (ANCHORED if is_at_hand else 1.0)
 
     def _hit(self, worth: float, bullet: PackedBullet, snapshots: Sequence[Snapshot]) -> Hit:
-        config = self._project.config.generator
-        hit = Hit(
-            id=bullet.id,
-            path=bullet.path,
-            store=bullet.store,
-            section=bullet.section,
-            type=bullet.type,
-            scope=bullet.scope,
-            text=bullet.text,
-            score=worth,
-            keyword=0.0,
-            blended=0.0,
+        """Return a bullet as a hit of which no layer says anything; its score is its worth."""
+        scored = Scored(
+            bullet,
             l1=0.0,
             l2=0.0,
             l3=0.0,
             semantic=0.0,
+            keyword=0.0,
+            blended=0.0,
             decay=self._searching.decay(bullet),
             recency_boost=1.0,
-            scope_boost=scope_boost(bullet.scope, self.viewer, config),
-            instructivity=bullet.score,
-            recall_count=self._searching.recalls(bullet),
-            title=bullet.title,
-            source=bullet.source,
-            created=bullet.created,
-            conflicts_with=self._searching.conflicts(bullet, snapshots),
-            drifted=bullet.id in self._marks,
+            scope_boost=scope_boost(bullet.scope, self.viewer, self._project.config.generator),
+            score=worth,
         )
+        hit = self._searching.hit(scored, snapshots)
         return recheck(self._project, hit, self._marks) if hit.drifted else hit

@@ -152,7 +152,7 @@ def neighbours(project: Project, bullet: Bullet) -> tuple[list[tuple[StoredBulle
         near = _near_by_vectors(project, bullet)
     except (ModelUnavailableError, IndexUnavailableError):
         bullets = store.scan()[0]
-        superseded = Supersession({s.bullet.id: s.bullet.supersedes for s in bullets}).superseded
+        superseded = Supersession.of(stored.bullet for stored in bullets).superseded
         return [(stored, 0.0) for stored in bullets if stored.bullet.id not in superseded], True
     found = [(store.read_or_none(path), cosine) for path, cosine in near]
     return [(stored, cosine) for stored, cosine in found if stored is not None], False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memx.app.diff_report import Finding
 from memx.errors import IndexUnavailableError, ModelUnavailableError
 from memx.record import record
+from memx.supersession import Supersession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,10 +98,10 @@ def _judge(
     from memx.curator.judge import judge
 
     config = project.config.curator
+    links = Supersession.of(stored.bullet for stored in everything.values())
     for pair in pairs:
         a, b = everything[pair.a], everything[pair.b]
-        # When each supersedes the other nothing is settled.
-        if (a.bullet.id in b.bullet.supersedes) != (b.bullet.id in a.bullet.supersedes):
+        if links.settles(a.bullet.id, b.bullet.id):
             continue
         verdict = judge(a.bullet, b.bullet, pair.cosine, config)
         if a.bullet.id == b.bullet.id and not verdict.contradiction:

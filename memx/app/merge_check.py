@@ -12,6 +12,7 @@ import os
 from memx.amount import amount
 from memx.errors import GitError, StoreError
 from memx.record import record
+from memx.supersession import Supersession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,10 +79,11 @@ def merge_notes(project: Project) -> list[MergeNote]:
         live = {stored.bullet.id: stored for stored in project.store.scan()[0]}
     except StoreError:
         return []
+    links = Supersession.of(stored.bullet for stored in live.values())
     notes = [
         MergeNote(row["kind"], live[row["a"]], live[row["b"]], row["message"])
         for row in rows
-        if _holds(row, live)
+        if _holds(row, live, links)
     ]
     return sorted(notes, key=lambda note: (note.kind, note.a.bullet.id, note.b.bullet.id))
 
@@ -108,7 +110,8 @@ def _keep(project: Project, findings: Iterable[Finding], live: Mapping[str, Stor
         for finding in findings
     ]
     with Lock(os.path.join(project.state_dir, "merge-notes.lock")):
-        rows = [*(row for row in _read(project) if row not in new and _holds(row, live)), *new]
+        links = Supersession.of(stored.bullet for stored in live.values())
+        rows = [*(row for row in _read(project) if row not in new and _holds(row, live, links)), *new]
         data = json.dumps(rows[-NOTE_LIMIT:], ensure_ascii=False, indent=1).encode()
         write_atomically(os.path.join(project.state_dir, _FILE), data)
 
@@ -123,14 +126,13 @@ def _read(project: Project) -> list[dict[str, str]]:
     return [row for row in rows if isinstance(row, dict) and keys <= row.keys()]
 
 
-def _holds(row: Mapping[str, object], live: Mapping[str, StoredBullet]) -> bool:
+def _holds(row: Mapping[str, object], live: Mapping[str, StoredBullet], links: Supersession) -> bool:
     a, b = live.get(str(row["a"])), live.get(str(row["b"]))
     if a is None or b is None or row["texts"] != [_digest(a), _digest(b)]:
         return False
     if b.bullet.id in a.bullet.compatible_with or a.bullet.id in b.bullet.compatible_with:
         return False
-    # When each supersedes the other nothing is settled.
-    return (b.bullet.id in a.bullet.supersedes) == (a.bullet.id in b.bullet.supersedes)
+    return not links.settles(a.bullet.id, b.bullet.id)
 
 
 def _digest(stored: StoredBullet) -> str:

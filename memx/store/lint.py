@@ -47,7 +47,7 @@ def lint_store(
 def find_cycles(bullets: Iterable[StoredBullet], chosen: set[str] | None = None) -> list[Problem]:
     """Return a problem for each live bullet of a cycle of `supersedes`: none of them gives way."""
     live = {stored.bullet.id: stored for stored in bullets if not stored.archived}
-    cycles = Supersession({name: stored.bullet.supersedes for name, stored in live.items()}).cycles()
+    cycles = Supersession.of(stored.bullet for stored in live.values()).cycles()
     return [
         _cycle_problem(cycle, live[name].path, name)
         for cycle in cycles
