@@ -13,6 +13,7 @@ import json
 import re
 from itertools import chain
 
+from memx.transcripts.json_lines import LARGE_BYTES, MOST_BRACKETS
 from memx.transcripts.source import read_chunks
 
 TYPE_CHECKING = False
@@ -152,6 +153,10 @@ class _Text:
             return None, False
         cap = self.session.limits.line_bytes
         while True:
+            if self._is_swollen():
+                self.session.skip("too_many_values")
+                self._skip_value()
+                return None, False
             value, end, fault = self._decoded()
             if fault and self._pass_over(fault):
                 return None, False
@@ -169,6 +174,12 @@ class _Text:
                 if not self._pass_over("invalid_json"):
                     self.tear()
                 return None, False
+
+    def _is_swollen(self) -> bool:
+        """Tell whether the objects of a large value would take many times the room of its text."""
+        if len(self._buffer) - self._place < LARGE_BYTES:
+            return False
+        return self._buffer.count("{", self._place) + self._buffer.count("[", self._place) > MOST_BRACKETS
 
     def _decoded(self) -> tuple[Any, int, str]:
         """Return the value that starts here and its end, -1 while none is whole; or what is wrong with it."""

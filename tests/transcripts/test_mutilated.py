@@ -138,3 +138,33 @@ def test_document_whose_list_has_lost_its_name_says_so(name: str, tmp_path: Path
     data = b"".join(document(name, None)).replace(b'"messages"', b'"mess\x00ges"', 1)
     events, skipped = read(tmp_path / "log", data.replace(b'"trajectory"', b'"tra_ectory"', 1), name)
     assert events or skipped
+
+
+SWOLLEN = b'{"id": "z", "role": "note", "info": [' + b'{"a": 1}, ' * 500_000 + b"0]}"
+"""Five megabytes of text that take a hundred as objects."""
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_item_of_very_many_values_is_counted_and_the_rest_read(name: str, tmp_path: Path) -> None:
+    """An item of half a million objects is left out of a document, and says so."""
+    first, *rest = document(name, None)[1:]
+    pieces = [document(name, None)[0], first, b", " + SWOLLEN, *rest]
+    (tmp_path / "log").write_bytes(b"".join(pieces))
+    session = read_session(str(tmp_path / "log"), format=name)
+    told = {event.text for event in session}
+    assert [number for number in range(MANY) if said(number) not in told] == []
+    assert session.skipped["too_many_values"] == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["claude_code", "codex", "gemini-jsonl", "copilot_cli", "openai_messages-jsonl"]
+)
+def test_line_of_very_many_values_is_counted_and_the_rest_read(name: str, tmp_path: Path) -> None:
+    """A line of half a million objects is left out of a log, and says so."""
+    data = samples.ALL[name]().encode()
+    whole, _ = read(tmp_path / "log", data, name)
+    head, tail = data.split(b"\n", 1)
+    (tmp_path / "log").write_bytes(head + b"\n" + SWOLLEN + b"\n" + tail)
+    session = read_session(str(tmp_path / "log"), format=name.partition("-")[0])
+    assert [event.text for event in session] == [event.text for event in whole]
+    assert session.skipped == {"too_many_values": 1}
