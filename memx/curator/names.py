@@ -16,7 +16,8 @@ _NAME = re.compile(
     r"|(?:[~.]?[\w.-]*/)+[\w-]+(?:\.[\w-]+)+|(?:[~.]?[\w.-]*/){2,}[\w.-]+)"
 )
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_BETWEEN = re.compile(r"[\W_]+")
+_BETWEEN = re.compile(r"(?<![0-9])[\W_]+|[\W_]+(?![\W_0-9])")
+_BETWEEN_DIGITS = re.compile(r"[\W_]+")
 _TEXTS_KEPT = 32_768
 
 
@@ -34,7 +35,8 @@ def _spelling(name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _squeezed(text: str) -> str:
-    return _BETWEEN.sub("", text.lower())
+    """Return letters and digits in small letters; two figures stay two."""
+    return _BETWEEN_DIGITS.sub(" ", _BETWEEN.sub("", text.lower()))
 
 
 def name_places(text: str) -> tuple[int, ...]:
@@ -57,4 +59,14 @@ def _lacks(letters: str, names: frozenset[str]) -> bool:
 
 def _is_missing(name: str, letters: str) -> bool:
     whole, parts = _spelling(name)
-    return whole not in letters and not (parts and all(part in letters for part in parts))
+    return not _stands_in(whole, letters) and not (parts and all(part in letters for part in parts))
+
+
+def _stands_in(name: str, letters: str) -> bool:
+    """Tell whether a name is somewhere in a text, with no figure cut: `pool_2` does not stand in `pool_26`."""
+    at = letters.find(name)
+    while at >= 0:
+        if not (name[-1].isdigit() and letters[at + len(name) :][:1].isdigit()):
+            return True
+        at = letters.find(name, at + 1)
+    return False

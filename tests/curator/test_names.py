@@ -11,6 +11,7 @@ from memx.curator.names import name_apart
 
 APART = [
     ("Set `POOL_1` to 50; 10 is not enough.", "Set `POOL_2` to 50; 10 is not enough."),
+    ("Set `POOL_2` to 50; 10 is not enough.", "Set `POOL_26` to 50; 10 is not enough."),
     ("Load src/cache/pool.py first.", "Load src/cache/lock.py first."),
     ("部署前先刷新 billing_lock。", "部署前先刷新 search_lock。"),
     ("Raise maxRetries for uploads.", "Raise minRetries for uploads."),
