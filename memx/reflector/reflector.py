@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memx.config import ReflectorConfig
     from memx.model import Commit, Event
     from memx.reflector.diff import DiffEvidence
+    from memx.reflector.repetition import Recurring
     from memx.reflector.session import Finding
     from memx.reflector.worth import LogisticModel
 
@@ -268,13 +269,10 @@ class Reflector:
             self._lessons(passage, kind, origin),
         )
 
-    def session(
-        self, events: Sequence[Event], *, source: str, counts: Mapping[str, int] | None = None
-    ) -> Reflection:
+    def session(self, events: Sequence[Event], *, source: str) -> Reflection:
         """Distil a session's events.
 
-        source: `session <format> <id>`; each lesson's own key is added. counts:
-        command steps of other sessions, as `repeated_steps` gives them.
+        source: `session <format> <id>`; each lesson's own key is added.
         """
         # A commit's hook has no use for this half.
         from memx.reflector.episode import split_episodes
@@ -282,10 +280,42 @@ class Reflector:
 
         events = [self._whole(event) for event in events]
         episodes = split_episodes(events)
-        parts = [
-            self._finding(f, source) for f in find_lessons(episodes, self._config.repetition_min, counts)
-        ]
+        parts = [self._finding(f, source) for f in find_lessons(episodes, self._config.repetition_min)]
         return self._merge(*self._stated_in(events, source), *parts, *self._voided_in(events, source))
+
+    def steps(self, events: Sequence[Event]) -> Mapping[str, int]:
+        """Count the steps that were run in a session, for `habits`; see `count_steps`."""
+        from memx.reflector.calls import pair_calls
+        from memx.reflector.repetition import count_steps
+
+        return count_steps(pair_calls([event for event in events if not event.sidechain]))
+
+    def habits(
+        self, counted: Mapping[str, int], sessions: Mapping[str, int], language: str, origin: Origin
+    ) -> Reflection:
+        """Return what is run by hand in session after session.
+
+        counted: the most runs in one session of each step. sessions: in how many each was seen.
+        """
+        from memx.reflector.repetition import recurring, repeated_within
+        from memx.reflector.session import recurring_finding
+
+        least = self._config.repetition_min
+        found = [
+            self._found(recurring_finding(habit, language, least), origin)
+            for habit in recurring(counted, sessions, least)
+        ]
+        few = repeated_within(counted, sessions, least) if self._explains else []
+        rejected = tuple(
+            Rejection(
+                "repetitive_op",
+                _too_few(habit, least),
+                origin.source,
+                self._sanitizer.sanitize(habit.command).text,
+            )
+            for habit in few
+        )
+        return self._merge(*found, Reflection(rejected=rejected))
 
     def _voided_in(self, events: Sequence[Event], source: str) -> list[Reflection]:
         """Return what was said in few words that a rule knows, but denied, planned, asked or quoted."""
@@ -313,14 +343,13 @@ class Reflector:
         ]
 
     def _finding(self, finding: Finding, source: str) -> Reflection:
-        whole = self._found(finding, source)
+        whole = self._found(finding, _origin_of(finding, source))
         if not whole.candidates or not finding.apart:
             return whole
-        apart = self._merge(*(self._found(part, source) for part in finding.apart))
+        apart = self._merge(*(self._found(part, _origin_of(part, source)) for part in finding.apart))
         return apart if len(apart.candidates) > 1 else whole
 
-    def _found(self, finding: Finding, source: str) -> Reflection:
-        origin = Origin(f"{source} {finding.key}".strip(), finding.time)
+    def _found(self, finding: Finding, origin: Origin) -> Reflection:
         match = Match(finding.rule, finding.confidence, finding.support, 0, 0, spans=())
         worth = self._model("session").probability(finding.values)
         return self._weigh(finding.text, match, finding.evidence.language, worth, "session", origin)
@@ -518,6 +547,15 @@ class Reflector:
             entities_of(safe),
             tuple(finding.kind for finding in redaction.findings),
         )
+
+
+def _origin_of(finding: Finding, source: str) -> Origin:
+    return Origin(f"{source} {finding.key}".strip(), finding.time)
+
+
+def _too_few(habit: Recurring, least: int) -> str:
+    times = f"run {habit.runs} times, but in {habit.sessions} session{'s' if habit.sessions > 1 else ''}"
+    return f"{times}: counted from {least} sessions on"
 
 
 def _paths_of(commit: Commit) -> tuple[str, ...]:

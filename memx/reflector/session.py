@@ -6,13 +6,14 @@ import math
 import re
 
 from memx.record import record, replace
-from memx.reflector.calls import NAVIGATION, Call, head_of, quoted_error, steps_of
+from memx.reflector.calls import Call, quoted_error
 from memx.reflector.detector import PatternDetector, lead_match
 from memx.reflector.distiller import BulletDistiller
 from memx.reflector.episode import Episode, Turn, content_words, reports_problem
 from memx.reflector.features import NAMES, Evidence, gather
 from memx.reflector.paragraphs import separate_lessons
 from memx.reflector.pattern import pattern
+from memx.reflector.repetition import repeated_steps
 from memx.reflector.retry import is_spoken_of, retry_text, symptom_of
 from memx.reflector.rules.repetitive_op import repetition_confidence
 from memx.reflector.segment import Passage, segment_prose
@@ -24,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from memx.reflector.repetition import Recurring
     from memx.reflector.rules import Match
     from memx.reflector.segment import Sentence
 
@@ -36,13 +38,6 @@ _INSTALL = pattern(
 _IMAGE = pattern(r"^\+\s*image:\s*[\"']?(?:[\w.-]+/)*(?P<name>[\w-]+)", re.MULTILINE)
 _NO_OP = pattern(
     r"up to date|already (?:installed|satisfied|up-to-date)|nothing to (?:do|install)", re.IGNORECASE
-)
-_ROUTINE_STEPS = pattern(
-    r"^(?:git|gh|glab|(?:npx )?(?:vitest|jest|eslint|tsc|prettier|playwright)|pytest|(?:npm|pnpm|yarn"
-    r"|bun)(?: run)? (?:test|lint|build|dev|start|install)\S*|cargo (?:test|check|build|clippy|run)"
-    r"|go (?:test|build|vet)"
-    r"|mvn|\./mvnw|gradle|\./gradlew|dotnet (?:test|build)|make (?:test|lint|check)|uv run pytest"
-    r"|python3? -m pytest|ruff|mypy|curl|sleep|tail|kill|pip|composer test)\b"
 )
 STRUCTURE = (
     "trouble",
@@ -84,11 +79,9 @@ class Finding:
     """What takes its place where two or more of them are worth keeping: each paragraph taught something else."""
 
 
-def find_lessons(
-    episodes: Sequence[Episode], repetition_min: int = 3, counts: Mapping[str, int] | None = None
-) -> list[Finding]:
+def find_lessons(episodes: Sequence[Episode], repetition_min: int = 3) -> list[Finding]:
     """Return what each episode may teach: at most one lesson of the work, one of the person, one of repetition."""
-    finder = _Finder(repetition_min, counts or {})
+    finder = _Finder(repetition_min)
     # What was counted comes first: of two lessons in the same words the earlier names the rule.
     found = finder.of_repetition(episodes)
     carried: tuple[Call, ...] = ()
@@ -105,9 +98,8 @@ def find_lessons(
 
 
 class _Finder:
-    def __init__(self, repetition_min: int, counts: Mapping[str, int]) -> None:
+    def __init__(self, repetition_min: int) -> None:
         self._repetition_min = repetition_min
-        self._counts = counts
         self._detector = PatternDetector()
         self._distiller = BulletDistiller()
 
@@ -195,8 +187,6 @@ class _Finder:
         """Return the sequence of steps that was run again and again, navigation, tests and polling excluded."""
         calls = [call for episode in episodes for call in episode.calls]
         counted = repeated_steps(calls)
-        for step, count in self._counts.items():
-            counted[step] = counted.get(step, 0) + count
         often = [step for step, count in counted.items() if count >= self._repetition_min]
         if not often:
             return []
@@ -218,6 +208,15 @@ class _Finder:
         ]
 
 
+def recurring_finding(habit: Recurring, language: str, minimum: int) -> Finding:
+    """Return what was run in many sessions as a lesson; nobody need have spoken of it."""
+    text = load_lexicon(language).templates["repeat"].format(command=habit.command)
+    evidence = gather(segment_prose(text), language)
+    confidence = repetition_confidence(habit.sessions, minimum)
+    structure = {"repeated": 1.0, "succeeded": 1.0}
+    return _finding("repetitive_op", confidence, 0.8, text, evidence, structure, None)
+
+
 def _finding(
     rule: str,
     confidence: float,
@@ -225,7 +224,7 @@ def _finding(
     text: str,
     evidence: Evidence,
     structure: Mapping[str, float],
-    turn: Turn | Call,
+    turn: Turn | Call | None,
 ) -> Finding:
     own = gather(segment_prose(text), evidence.language)
     values = {name: own.values.get(name, 0.0) for name in NAMES}
@@ -233,7 +232,8 @@ def _finding(
     for name in ("chatter", "hedge"):
         values[name] = math.log1p(counts.get(name, 0))
     values |= {name: float(structure.get(name, 0.0)) for name in STRUCTURE}
-    return Finding(rule, confidence, support, text, own, values, turn.key, turn.time)
+    key, time = (turn.key, turn.time) if turn else ("", None)
+    return Finding(rule, confidence, support, text, own, values, key, time)
 
 
 def _acknowledges(work: Finding, said: Sequence[Finding]) -> bool:
@@ -392,23 +392,6 @@ def _with_symptom(text: str, error: str, language: str) -> str:
     if not error or len(content_words(error) - known) < 2 or error[:60] in text:  # noqa: PLR2004
         return text
     return f"{text} {load_lexicon(language).templates['symptom'].format(error=error.rstrip('.。'))}"
-
-
-def repeated_steps(calls: Sequence[Call]) -> dict[str, int]:
-    """Count the command steps worth counting, by program and up to three fixed words."""
-    counted: dict[str, int] = {}
-    seen_whole: set[str] = set()
-    for call in calls:
-        if call.action != "shell" or not call.succeeded:
-            continue
-        for step in steps_of(call.command):
-            if head_of(step) in NAVIGATION or _ROUTINE_STEPS.match(step):
-                continue
-            words = step.split()
-            name = " ".join(words[: 2 if len(words) < 4 else 4])  # noqa: PLR2004
-            counted[name] = counted.get(name, 0) + 1
-            seen_whole.add(step)
-    return counted
 
 
 def _said_about(steps: Sequence[str], episodes: Sequence[Episode]) -> tuple[Episode, Turn] | None:

@@ -17,9 +17,10 @@ _LEAST_RETAINED = 0.6
 _HEADER = pattern(r"\s+-H\s+(?:\"[^\"]*\"|'[^']*')")
 _STEM = pattern(r"^[a-z]+(?:-(?![\d.])[a-z]+)*")
 _CHECKS = pattern(
-    r"^(?:\S*/)?(?:curl|wget|sleep|tail|kill|timeout|(?:npx |uv run |poetry run |python3? -m )?(?:pytest|vitest|jest"
-    r"|eslint|tsc|prettier|playwright|ruff|mypy|tox)|(?:npm|pnpm|yarn|bun)(?: run)? (?:test|lint)\S*"
-    r"|cargo (?:test|check|clippy)|go (?:test|vet)|git (?:add|commit|checkout|switch))\b"
+    r"^(?:\S*/)?(?:curl|wget|sleep|tail|kill|timeout|(?:npx |python3? -m )?(?:pytest|vitest|jest|eslint|tsc"
+    r"|prettier|playwright|ruff|mypy|tox)|(?:uv|poetry|pdm|hatch) run\b.*\b(?:pytest|ruff|mypy|tox)"
+    r"|(?:npm|pnpm|yarn|bun)(?: run)? (?:test|lint)\S*|cargo (?:test|check|clippy)|go (?:test|vet)"
+    r"|git (?:add|commit|checkout|switch))\b"
 )
 """Steps that test, poll or keep what was done: they make nothing work."""
 _MOST_STEPS = 2
@@ -121,17 +122,22 @@ def _prepared(failed: Call, after: Sequence[Call]) -> Variant | None:
     """Return the steps between a failure and the same command's success, where no file was edited between."""
     steps: list[str] = []
     for call in after[:MAX_DISTANCE]:
-        if call.action == "edit":
-            return None
+        if call.action == "edit" or "<<" in call.command:
+            return None  # a file was written, or nobody knows what a script did
         if call.action != "shell":
             continue
         if is_same(call.command, failed.command):
             if call.succeeded:
                 return Variant(failed, call, (), tuple(steps)) if 0 < len(steps) <= _MOST_STEPS else None
         elif call.succeeded:
-            own = [step for step in _working_steps(call.command) if not _CHECKS.match(step)]
+            own = [step for step in _working_steps(call.command) if not is_check(step)]
             steps += [step for step in own if step not in steps]
     return None
+
+
+def is_check(step: str) -> bool:
+    """Tell whether a step tests, waits or keeps what was done."""
+    return bool(_CHECKS.match(step))
 
 
 def shown(command: str, limit: int = 180) -> str:
