@@ -35,7 +35,7 @@ _LEAST_WEIGHT = 70
 _INTRODUCTION = 110
 """Latin characters of a paragraph that only says what follows."""
 _MOST = 8
-"""Lessons of one text; a longer list is a document, not a message."""
+"""Paragraphs of one text; a longer one is a document, not a message."""
 _SHARED = 0.25
 """The share of the shorter paragraph's subject words above which both speak of one thing."""
 _SUPPORT = 0.8
@@ -61,18 +61,21 @@ def separate_lessons(passage: Passage, language: str, detector: PatternDetector)
     if sum(map(_is_roomy, _paragraphs(passage.sentences))) < 2:  # noqa: PLR2004
         return []
     whole = sift(passage, language)
+    places_of = _places(whole.usable)
+    if len(places_of) > _MOST:
+        return []
+    paragraphs = [_Part(whole, places, detector) for places in places_of]
+    if sum([part.is_apart for part in paragraphs]) < 2:  # noqa: PLR2004
+        return []
     parts: list[_Part] = []
-    for places in _places(whole.usable):
-        part = _Part(whole, places)
-        if part.stands(detector, listed=bool(parts)) and not any(map(part.shares_subject, parts)):
+    for part in paragraphs:
+        if part.is_apart and part.stands_beside(parts):
             parts.append(part)
         elif parts:
             parts[-1] = parts[-1].followed_by(part)
         elif not part.introduces():
             return []
-    if not 2 <= len(parts) <= _MOST:  # noqa: PLR2004
-        return []
-    return [part.lesson(detector) for part in parts]
+    return [part.lesson() for part in parts] if len(parts) > 1 else []
 
 
 def _places(usable: Sequence[Sentence]) -> list[list[int]]:
@@ -100,45 +103,61 @@ def _is_roomy(sentences: Sequence[Sentence]) -> bool:
 class _Part:
     """A paragraph, with those that go on with it."""
 
-    def __init__(self, whole: Evidence, places: Sequence[int]) -> None:
+    def __init__(self, whole: Evidence, places: Sequence[int], detector: PatternDetector) -> None:
+        self._detector = detector
         self._whole = whole
         self._places = tuple(places)
         self._language = whole.language
+        self._vocabulary = vocabulary(whole.language)
         self._sentences = tuple([whole.usable[at] for at in places])
         self._counts = tuple([whole.counts[at] for at in places])
-        self._words: tuple[set[str], set[str]] | None = None
+        self._names: set[str] | None = None
+        self._words: set[str] | None = None
 
     def followed_by(self, other: _Part) -> _Part:
         """Return both as one."""
-        return _Part(self._whole, (*self._places, *other._places))
+        return _Part(self._whole, (*self._places, *other._places), self._detector)
 
-    def lesson(self, detector: PatternDetector) -> Lesson:
+    @property
+    def is_apart(self) -> bool:
+        """Tell whether it has room for a lesson and does not begin by pointing back."""
+        return _is_roomy(self._sentences) and not _says("leaning", self._sentences[0], self._language)
+
+    def stands_beside(self, parts: Sequence[_Part]) -> bool:
+        """Tell whether the paragraph is a lesson, and of another thing than the lessons before it."""
+        if any(self.names & part.names for part in parts):
+            return False
+        # The rules cost most: what tells of trouble and its remedy needs none of them.
+        if not self._mended() and not self._matches() and not (parts and self._follows_suit()):
+            return False
+        return not any(map(self._shares_words, parts))
+
+    def lesson(self) -> Lesson:
         """Return what the paragraph teaches."""
         evidence = gather(Passage("", self._sentences), self._language)
-        return Lesson(evidence, tuple(self.matches(detector) or self.follows_suit()))
+        return Lesson(evidence, tuple(self._matches() or self._follows_suit()))
 
-    def stands(self, detector: PatternDetector, *, listed: bool) -> bool:
-        """Tell whether the paragraph is a lesson without the others; `listed` where one stands before it."""
-        if not _is_roomy(self._sentences) or _says("leaning", self._sentences[0], self._language):
-            return False
-        return bool(self.matches(detector)) or (listed and bool(self.follows_suit()))
-
-    def matches(self, detector: PatternDetector) -> list[Match]:
+    def _matches(self) -> list[Match]:
         """Return what makes it a lesson: what a rule sees in it, or trouble and then what to do about it."""
-        usable, counts = self._sentences, self._counts
-        cues = set().union(*counts)
+        cues = set().union(*self._counts)
         if _TELLING.isdisjoint(cues):
             return []
-        stated = [match for match in detector.detect(self._evidence()) if match.support]
-        if stated:
-            firm = "directive" in cues or max(match.support for match in stated) >= _FIRM
-            troubled = not _TROUBLE.isdisjoint(cues)
-            return stated if firm or (troubled and any(map(self._advises, range(len(usable))))) else []
-        if "reason" not in cues and not is_concrete(usable, vocabulary(self._language)):
-            return []
+        stated = [match for match in self._detector.detect(self._evidence()) if match.support]
+        if not stated:
+            return self._mended()
+        firm = "directive" in cues or max(match.support for match in stated) >= _FIRM
+        troubled = not _TROUBLE.isdisjoint(cues)
+        return stated if firm or (troubled and any(map(self._advises, range(len(self._sentences))))) else []
+
+    def _mended(self) -> list[Match]:
+        """Return what it tells of trouble and then of what to do about it."""
+        usable, counts = self._sentences, self._counts
         first = next((at for at, found in enumerate(counts) if not _TROUBLE.isdisjoint(found)), len(usable))
         advised = next((at for at in range(first, len(usable)) if self._advises(at, at > first)), None)
-        return [] if advised is None else [self._told(first, advised)]
+        if advised is None:
+            return []
+        reasoned = any("reason" in found for found in counts)
+        return [self._told(first, advised)] if reasoned or is_concrete(usable, self._vocabulary) else []
 
     def _evidence(self) -> Evidence:
         """Return what the rules ask for; strengths and values are none of it."""
@@ -150,10 +169,10 @@ class _Part:
             counts=self._counts,
         )
 
-    def follows_suit(self) -> list[Match]:
+    def _follows_suit(self) -> list[Match]:
         """Return what a paragraph teaches that stands among lessons: how something is, then what to do."""
         usable = self._sentences
-        if not is_concrete(usable, vocabulary(self._language)):
+        if not is_concrete(usable, self._vocabulary):
             return []
         advised = [_says("imperative", sentence, self._language) for sentence in usable]
         return [self._told(0, advised.index(True))] if True in advised[1:] and not advised[0] else []
@@ -174,18 +193,24 @@ class _Part:
             "failure" in cues or "diagnosis" in cues for cues in self._counts
         )
 
-    def shares_subject(self, other: _Part) -> bool:
-        """Tell whether two paragraphs speak of the same thing: by one identifier, or by many of their words."""
-        (names, words), (its_names, its_words) = self._subject(), other._subject()
-        common = len(words & its_words)
-        return bool(names & its_names) or common > _SHARED * min(len(words), len(its_words))
+    def _shares_words(self, other: _Part) -> bool:
+        """Tell whether two paragraphs speak of the same thing by many of their words."""
+        return len(self.words & other.words) > _SHARED * min(len(self.words), len(other.words))
 
-    def _subject(self) -> tuple[set[str], set[str]]:
-        """Return the identifiers, and these with all words that tell what a text is about."""
+    @property
+    def names(self) -> set[str]:
+        """The identifiers; two lessons of one text share none."""
+        if self._names is None:
+            tokens = [token for sentence in self._sentences for token in code_tokens(sentence.text)]
+            self._names = {token.strip("`").lower() for token in tokens}
+        return self._names
+
+    @property
+    def words(self) -> set[str]:
+        """The identifiers and all other words that tell what a text is about."""
         if self._words is None:
             text = " ".join([sentence.text for sentence in self._sentences])
-            names = {token.strip("`").lower() for token in code_tokens(text)}
-            self._words = names, names | _telling_words(text, self._language)
+            self._words = self.names | _telling_words(text, self._language)
         return self._words
 
 
