@@ -10,6 +10,7 @@ import os
 
 from memx.digest import sha256
 from memx.errors import FrontMatterError
+from memx.index.manifest import DIGEST_BYTES
 from memx.index.packed import dump, pack
 from memx.model import Problem, StoredBullet
 from memx.record import record
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from memx.index.freshness import Stat
     from memx.index.packed import PackedBullet
     from memx.model import Bullet
-
-DIGEST_BYTES = 16
 
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _CHUNK_BYTES = 1 << 16

@@ -482,7 +482,7 @@ class Index:
         broken = {p.path: p for p in problems if freshness.stat_bullet(self._place.root, p.path) is not None}
         bullets: list[PackedBullet] = []
         entries: dict[str, Entry] = dict.fromkeys(gone, (None, None))
-        digests = _Digests(tables)
+        digests = _Digests(tables, len(suspects))
         kept = _open_kept(tables.generation) if len(suspects) > FEW else None
         for path in suspects:
             misnamed = name_problem(path)
@@ -638,7 +638,7 @@ def _keep(generation: str, lexical: LexicalIndex, changes: Changes) -> None:
     kept = _open_kept(generation) if len(changes.paths) > FEW else None
     if kept is None:
         return
-    digests = _Digests(changes.tables)
+    digests = _Digests(changes.tables, len(changes.paths))
     leaving = {path: digest for path in changes.paths if (digest := digests.get(path)) is not None}
     if all(digest in kept for digest in leaving.values()):
         return
@@ -670,14 +670,20 @@ def _below(folders: Iterable[str], tops: Sequence[str] | None) -> list[str]:
 
 
 class _Digests:
-    """Digests by path; a folder's part of the table is read when the first of its files is asked for."""
+    """Digests by path; a folder's part of the table is read when the first of its files is asked for.
 
-    def __init__(self, tables: Tables) -> None:
+    `count` is how many will be asked for: for a few, no table is made of a folder's part.
+    """
+
+    def __init__(self, tables: Tables, count: int) -> None:
         self._tables = tables
+        self._is_few = count <= FEW
         self._folders: dict[str, dict[str, bytes]] = {}
 
     def get(self, path: str) -> bytes | None:
         folder, _, name = path.rpartition("/")
+        if self._is_few:
+            return self._tables.digest(folder, name)
         if folder not in self._folders:
             self._folders[folder] = self._tables.digests(folder)
         return self._folders[folder].get(name)
