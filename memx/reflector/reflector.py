@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from memx.amount import amount
 from memx.model import Candidate, Rejection, Span
 from memx.record import record, replace
 from memx.reflector.classify import classify
@@ -554,7 +555,7 @@ def _origin_of(finding: Finding, source: str) -> Origin:
 
 
 def _too_few(habit: Recurring, least: int) -> str:
-    times = f"run {habit.runs} times, but in {habit.sessions} session{'s' if habit.sessions > 1 else ''}"
+    times = f"run {amount(habit.runs, 'time')}, but in {amount(habit.sessions, 'session')}"
     return f"{times}: counted from {least} sessions on"
 
 
