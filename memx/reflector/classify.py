@@ -7,12 +7,16 @@ import os
 from functools import cache
 
 from memx.model import SECTIONS, TYPES
+from memx.record import replace
+from memx.reflector.guards import advises
 from memx.reflector.pattern import pattern
-from memx.reflector.vocabulary import cue_counts
+from memx.reflector.vocabulary import cue_counts, vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from memx.reflector.features import Evidence
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _CUES = (
@@ -34,6 +38,9 @@ _COMMAND = pattern(
 )
 _OPTION = pattern(r"(?<![\w-])--?[a-z][\w-]*")
 _EXCEPTION = pattern(r"\b\w*(?:Error|Exception|Warning|Panic)\b|\b[A-Z]{2,}\d{3,}\b|\b[45]\d\d\b")
+_CLAUSE = pattern(r"[:;] |[：；]")
+_CALL = pattern(r"\b[a-z_]\w*\.[a-z_]\w*\b(?!\.)|\b\w+\(\)")
+"""A function or a member: `np.einsum_path`, `close()`."""
 _CONSTANT = pattern(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 FEATURES = (
     *(f"{source}_{name}" for source in ("rule", "session") for name in _RULES),
@@ -75,6 +82,44 @@ def classify(text: str, rule: str, language: str, kind: str = "session") -> tupl
     """Return (section, type) for a lesson."""
     values = {name: value for name, value in class_values(text, rule, language, kind).items() if value}
     return _likeliest("section", SECTIONS, values), _likeliest("type", TYPES, values)
+
+
+def classify_written(text: str, rule: str, evidence: Evidence) -> tuple[str, str]:
+    """Return (section, type) for a lesson that a person wrote, which need not tell of any trouble.
+
+    The models learnt from what was found in commits and sessions, nearly all of
+    it trouble: without a sign of trouble neither `debugging` nor `pitfall` is said.
+    """
+    values = class_values(text, rule, evidence.language)
+    if _is_troubled(values, evidence):
+        return classify(text, rule, evidence.language)
+    ordered = _is_order(evidence)
+    section = _likeliest("section", [name for name in SECTIONS if name != "debugging"], values)
+    if ordered and section in ("architecture", "tools") and values["workflow"]:
+        section = "workflow"
+    elif section == "architecture" and values["architecture"] < 1.0 and _CALL.search(text):
+        section = "patterns"
+    kind = _likeliest("type", [name for name in TYPES if name not in ("pitfall", "trick")], values)
+    if kind == "knowledge" and ordered:
+        kind = "method"
+    return section, kind
+
+
+def _is_troubled(values: Mapping[str, float], evidence: Evidence) -> bool:
+    cues = set().union(*evidence.counts)
+    if values["exception"] or not cues.isdisjoint(("failure", "diagnosis")):
+        return True
+    return "hazard" in cues and ("reason" in cues or not _is_order(evidence))
+
+
+def _is_order(evidence: Evidence) -> bool:
+    """Tell whether a text says what to do, by its form or by a word such as `must`."""
+    words = vocabulary(evidence.language)
+    return any("directive" in cues for cues in evidence.counts) or any(
+        advises(replace(sentence, masked=clause), words)
+        for sentence in evidence.usable
+        for clause in _CLAUSE.split(sentence.masked)
+    )
 
 
 def _likeliest(field: str, names: Sequence[str], values: Mapping[str, float]) -> str:

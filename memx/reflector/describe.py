@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memx.record import record
-from memx.reflector.classify import classify
+from memx.reflector.classify import classify_written
 from memx.reflector.detector import PatternDetector, lead_match
 from memx.reflector.distiller import entities_of
 from memx.reflector.features import gather
@@ -40,7 +40,7 @@ def describe(text: str) -> Description:
     """
     evidence = gather(segment_prose(text))
     match = lead_match(PatternDetector().detect(evidence), evidence)
-    section, kind = classify(text, match.rule, evidence.language)
+    section, kind = classify_written(text, match.rule, evidence)
     scorer, words = KnowledgeScorer(), vocabulary(evidence.language)
     factors = Factors(1.0, scorer.specificity(text, words), scorer.cause(text, words), support=1.0)
     if not factors.specificity and not factors.cause and not match.support:
