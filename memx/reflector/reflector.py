@@ -7,7 +7,7 @@ from functools import lru_cache
 from memx.amount import amount
 from memx.model import Candidate, Rejection, Span
 from memx.record import record, replace
-from memx.reflector.classify import classify
+from memx.reflector.classify import classify, classify_written
 from memx.reflector.detector import PatternDetector, in_proportion, lead_match
 from memx.reflector.distiller import BulletDistiller, entities_of, shown_command
 from memx.reflector.echo import is_injection, strip_echo
@@ -359,7 +359,7 @@ class Reflector:
         """Return (section, type) for a lesson that a person wrote."""
         evidence = gather(segment_prose(text))
         rule = lead_match(self._detector.detect(evidence), evidence).rule
-        return classify(text, rule, evidence.language)
+        return classify_written(text, rule, evidence)
 
     def _merge(self, *parts: Reflection) -> Reflection:
         seen: dict[str, Candidate] = {}
@@ -381,7 +381,7 @@ class Reflector:
             1.0, self._scorer.specificity(text, words), self._scorer.cause(text, words), 1.0, 1.0
         )
         match = lead_match(self._detector.detect(evidence := gather(segment_prose(text), language)), evidence)
-        section, kind = classify(text, match.rule, language)
+        section, kind = classify_written(text, match.rule, evidence)
         return Reflection(
             (self._candidate(text, match, 1.0, factors, (section, kind), language, origin, rule="trailer"),)
         )
