@@ -136,6 +136,10 @@ _ASSIGNMENT = pattern(r"^[A-Za-z_]\w*=\S*$")
 _WRAPPERS = frozenset(
     ["sudo", "time", "env", "npx", "bunx", "exec", "nice", "nohup", "command", "xargs", "winpty"]
 )
+_EDITS = pattern(
+    r"<<|\b(?:sed|gsed|perl|ruby)\b[^|;&\n]*\s-\w*i|\b(?:tee|patch|ed|ex)\s|\bgit (?:apply|am)\b|\bapply_patch\b"
+    r"|(?<![\d&<>=-])>{1,2}\s*(?![&>]|/dev/|\s)"
+)
 _STEP = pattern(r"\s*(?:&&|\|\||;|\n)\s*")
 _PIPE = pattern(r"\s*(?:&&|\|\|?|;|\n)\s*")
 
@@ -175,6 +179,11 @@ def head_of(step: str) -> str:
         if not _ASSIGNMENT.match(token) and token not in _WRAPPERS and not token.startswith("-"):
             return token.rsplit("/", 1)[-1].strip("\"'").lower()
     return ""
+
+
+def is_edit(call: Call) -> bool:
+    """Tell whether a call changed a file: by an editing tool, or in a shell by a stream editor or a redirection."""
+    return call.action == "edit" or (call.action == "shell" and bool(_EDITS.search(call.command)))
 
 
 def is_looking(step: str) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 from memx.reflector.episode import content_words
+from memx.reflector.pattern import pattern
 from memx.reflector.tokens import code_tokens
-from memx.reflector.variant import find_variants, is_same, shown
-from memx.reflector.vocabulary import load_lexicon
+from memx.reflector.variant import open_failures, shown
+from memx.reflector.vocabulary import load_lexicon, vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from memx.reflector.calls import Call
     from memx.reflector.variant import Variant
 
+_WORD = pattern(r"[\w.:/=@+-]+", re.ASCII)
 _ERROR_CHARS = 120
 _FAILED_CHARS = 90
 _SHARED_WORDS = 2
@@ -42,7 +45,8 @@ def is_spoken_of(variant: Variant, text: str, said_at: Sequence[int], calls: Seq
     """
     if any(variant.failed.at < at < variant.worked.at for at in said_at):
         return True
-    if any(len(word) > 2 and word in text for word in variant.added):  # noqa: PLR2004
+    spoken = set(_WORD.findall(text))
+    if any(len(word) > 2 and word in spoken for word in variant.added):  # noqa: PLR2004
         return True
     names = content_words(f"{variant.failed.command} {variant.failed.error} {' '.join(variant.steps)}")
     if len(names & content_words(text)) >= _SHARED_WORDS:
@@ -60,27 +64,25 @@ def _names_others(text: str, variant: Variant) -> bool:
     return bool(tokens) and not any(token in seen for token in tokens)
 
 
-def symptom_of(text: str, at: int, calls: Sequence[Call]) -> str:
+def symptom_of(text: str, at: int, calls: Sequence[Call], language: str) -> str:
     """Return the error of the failure that a text said at event `at` speaks of, '' where that is not clear.
 
-    The one whose words it shares, else the nearest that nothing had resolved yet, else the only one.
+    The one whose telling words it shares, else the nearest that nothing had resolved yet, else the only one.
     """
-    failures = [call for call in calls if call.failed and call.error and call.at < at]
-    words = content_words(text)
+    before = [call for call in calls if call.at < at]
+    failures = [call for call in before if call.failed and call.error]
+    words = _telling(text, language)
     shared = [len(words & content_words(call.error)) for call in failures]
     if any(shared):
-        best = max(range(len(failures)), key=lambda i: (shared[i], i))
-        return failures[best].error
-    open_ones = [call for call in failures if not _is_resolved(call, at, calls)]
-    if open_ones:
-        return open_ones[-1].error
+        return failures[max(range(len(failures)), key=lambda i: (shared[i], i))].error
+    unresolved = [call for call in open_failures(before) if call.error]
+    if unresolved:
+        return unresolved[-1].error
     distinct = {" ".join(call.command.split()) for call in failures}
     return failures[-1].error if len(distinct) == 1 else ""
 
 
-def _is_resolved(failed: Call, at: int, calls: Sequence[Call]) -> bool:
-    """Tell whether the same command, or a variant of it, had worked before event `at`."""
-    after = [call for call in calls if failed.at < call.at < at]
-    if any(call.succeeded and is_same(call.command, failed.command) for call in after):
-        return True
-    return any(variant.failed is failed for variant in find_variants([failed, *after]))
+def _telling(text: str, language: str) -> set[str]:
+    """Return the words of a text but those that any lesson has: error, failed, tests."""
+    words = vocabulary(language)
+    return {word for word in content_words(text) if not words.tally(f" {word} ")}

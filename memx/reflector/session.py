@@ -6,7 +6,7 @@ import math
 import re
 
 from memx.record import record, replace
-from memx.reflector.calls import Call, quoted_error
+from memx.reflector.calls import Call, is_edit, quoted_error
 from memx.reflector.detector import PatternDetector, lead_match
 from memx.reflector.distiller import BulletDistiller
 from memx.reflector.episode import Episode, Turn, content_words, reports_problem
@@ -18,7 +18,7 @@ from memx.reflector.retry import is_spoken_of, retry_text, symptom_of
 from memx.reflector.rules.repetitive_op import repetition_confidence
 from memx.reflector.segment import Passage, segment_prose
 from memx.reflector.settings import Setting, edit_settings
-from memx.reflector.variant import Variant, find_variants, shown
+from memx.reflector.variant import Variant, find_variants, open_failures, shown
 from memx.reflector.vocabulary import cue_counts, fold, load_lexicon, vocabulary
 
 TYPE_CHECKING = False
@@ -90,9 +90,7 @@ def find_lessons(episodes: Sequence[Episode], repetition_min: int = 3) -> list[F
         said = finder.of_person(episode)
         found += said
         found += [f for f in finder.of_work(episode, calls) if not _acknowledges(f, said)]
-        unresolved = (
-            [c for c in calls if c.failed] if not any(c.succeeded for c in episode.calls[-2:]) else []
-        )
+        unresolved = [] if any(c.succeeded for c in episode.calls[-2:]) else open_failures(calls)
         carried = tuple(unresolved[-2:])
     return found
 
@@ -174,7 +172,7 @@ class _Finder:
         if rule in ("error_fix", "retry_success"):
             at = places.get(evidence.usable[max(kept, key=lambda i: evidence.strengths[i])].block, 0)
             apart = [v.failed for v in variants if v not in told]
-            error = symptom_of(text, at, [c for c in calls if c not in apart])
+            error = symptom_of(text, at, [c for c in calls if c not in apart], episode.language)
             text = _with_symptom(text, error or quoted_error(episode.said), episode.language)
         structure = _structure(episode, calls, told, settings, tool)
         found = _finding(rule, confidence, support, text, evidence, structure, turns[-1])
@@ -331,7 +329,7 @@ def _name_work(
 
 
 def _edited_between(calls: Sequence[Call], variant: Variant) -> bool:
-    return any(c.action == "edit" and variant.failed.at < c.at < variant.worked.at for c in calls)
+    return any(variant.failed.at < c.at < variant.worked.at and is_edit(c) for c in calls)
 
 
 def _new_tool(calls: Sequence[Call], evidence: Evidence) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memx.record import record
-from memx.reflector.calls import Call, head_of, is_looking, steps_of
+from memx.reflector.calls import Call, head_of, is_edit, is_looking, steps_of
 from memx.reflector.pattern import pattern
 
 TYPE_CHECKING = False
@@ -108,6 +108,18 @@ def find_variants(calls: Sequence[Call]) -> list[Variant]:
     return found
 
 
+def open_failures(calls: Sequence[Call]) -> list[Call]:
+    """Return the failures that neither a variant nor the same command has overcome."""
+    overcome = [variant.failed for variant in find_variants(calls)]
+    return [
+        call
+        for call in calls
+        if call.failed
+        and not any(call is failed for failed in overcome)
+        and not any(c.succeeded and c.at > call.at and is_same(c.command, call.command) for c in calls)
+    ]
+
+
 def _changed(failed: Call, after: Sequence[Call]) -> Variant | None:
     later = [c for c in after[:MAX_DISTANCE] if c.action == "shell" and c.succeeded]
     best = max(later, key=lambda worked: (_retained(failed, worked), -worked.at), default=None)
@@ -122,8 +134,8 @@ def _prepared(failed: Call, after: Sequence[Call]) -> Variant | None:
     """Return the steps between a failure and the same command's success, where no file was edited between."""
     steps: list[str] = []
     for call in after[:MAX_DISTANCE]:
-        if call.action == "edit" or "<<" in call.command:
-            return None  # a file was written, or nobody knows what a script did
+        if is_edit(call):
+            return None
         if call.action != "shell":
             continue
         if is_same(call.command, failed.command):

@@ -124,6 +124,9 @@ def test_edit_or_check_between_failure_and_success_is_no_step(reflector: Reflect
     """An edit is the remedy then, and a test or a pause remedies nothing."""
     for between in (
         ran("a.py\n-x\n+y", "ok", action="edit", tool="edit"),
+        ran("sed -i s/80/8080/ site.conf && make clean", "ok"),
+        ran("cat > site.conf <<'E'\nport 80\nE\nmake clean", "ok"),
+        ran("echo port 80 > site.conf; make clean", "ok"),
         ran("sleep 5", ""),
         ran("pytest tests/unit", "3 passed"),
     ):
@@ -185,3 +188,35 @@ def test_calls_without_a_word_give_their_retry(reflector: Reflector) -> None:
         *ran("terraform apply -auto-approve -lock-timeout=5m", "Apply complete"),
     ]
     assert {c.rule for c in reflect(reflector, events).candidates} == {"new_tool", "retry_success"}
+
+
+@LANGUAGES
+def test_common_words_of_errors_tell_no_failure_apart(reflector: Reflector, language: str) -> None:
+    """That both speak of an error that failed is no reason to take one for the symptom of the other."""
+    found = reflect(
+        reflector,
+        said("user", REQUEST[language]),
+        ran("make proto", "error: failed to run tests", exit_code=1),
+        ran("web/app.ts\n-a\n+b", "ok", action="edit"),
+        ran("make proto", "ok"),
+        ran("pytest tests/upload", "E  botocore.EntityTooSmall: part too small", exit_code=1),
+        said("assistant", f"{CAUSE[language]} (error, failed tests)"),
+        ran("pytest tests/upload", "1 passed"),
+    ).candidates
+    (caused,) = [c for c in found if "multipart_chunksize" in c.text]
+    assert "failed to run tests" not in caused.text
+
+
+def test_failure_that_was_overcome_gives_its_retry_once(reflector: Reflector) -> None:
+    """A later turn with the same program does not make a second lesson of an old failure."""
+    found = reflect(
+        reflector,
+        said("user", "Build it."),
+        ran("docker build .", "ERROR: failed to solve: no match for platform", exit_code=1),
+        ran("docker build --platform linux/amd64 .", "done"),
+        ran("make push", "error: denied", exit_code=1),
+        ran("ls", "a"),
+        said("user", "Go on."),
+        ran("docker build -q .", "done"),
+    ).candidates
+    assert [c.text.count("platform linux/amd64") for c in found if "docker" in c.text] == [1]
