@@ -30,6 +30,19 @@ _EMAIL = Pattern(
 _FILE_ENDINGS = frozenset(
     ("png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "py", "js", "ts", "css", "md", "json", "yml", "yaml")
 )
+_PHONE_WORDS = ("phone", "tel", "mobile", "cell", "fax", "whatsapp", "móvil", "电话", "手机", "電話", "携帯")
+"""One of them stands wherever _PHONE matches."""
+_PHONE = Pattern(
+    r"(?:(?<![\w-])(?:(?:tele|cell|i)?phone|tel|mobile|cell|fax|whatsapp|tel[eé]fono|m[oó]vil|celular)|电话|手机|電話|携帯)"
+    r"(?:\s*(?:numbers?|no\.?|nr\.?|is|at|on|号码|号|番号|は|是|n[uú]mero|es|[.:：#=]))*\s*"
+    r"(?P<number>\+?\(?\d[\d ()–-]{5,18}\d)(?![\w.-]?\d)",
+    re.IGNORECASE,
+)
+_INTERNATIONAL = Pattern(r"(?<![\w.+-])\+\d{1,3}(?:[ -]\(?\d{2,8}\)?){2,5}(?![\w.-]?\d)")
+_DIGITS = (7, 15)
+"""How many a telephone number has; the upper bound is ITU-T E.164's."""
+_WORLDWIDE = 10
+"""How many it has at least where no word says what it is."""
 _LOCAL_USERS = frozenset(("git", "hg", "svn"))
 _IPV4 = Pattern(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)(?P<mask>/\d{1,2})?")
 _IPV6 = Pattern(r"(?<![\w:])(?:fe80|f[cd][0-9a-f]{2})(?::[0-9a-f]{0,4}){2,7}(?![\w:])", re.IGNORECASE)
@@ -146,6 +159,18 @@ def emails(text: str) -> Iterator[Match]:
         ):
             continue
         yield personal("email", match.start(), match.end(), "<email>")
+
+
+def phones(text: str) -> Iterator[Match]:
+    """Yield telephone numbers: digits behind a word for a telephone, or in the international form."""
+    if "+" in text:
+        for match in _INTERNATIONAL.finditer(text):
+            if sum(map(str.isdigit, match.group())) >= _WORLDWIDE:
+                yield personal("phone", match.start(), match.end(), "<phone>")
+    if has_any(lower(text), _PHONE_WORDS):
+        for match in _PHONE.finditer(text):
+            if _DIGITS[0] <= sum(map(str.isdigit, match.group("number"))) <= _DIGITS[1]:
+                yield personal("phone", match.start("number"), match.end("number"), "<phone>")
 
 
 def addresses(text: str) -> Iterator[Match]:

@@ -96,6 +96,7 @@ class PrivacySanitizer:
         yield from personal.roots(text, self._root)
         yield from personal.homes(text, self._home)
         yield from personal.emails(text)
+        yield from personal.phones(text)
         yield from personal.addresses(text)
         yield from personal.hosts(text)
         yield from personal.users(text, self._users)
