@@ -25,7 +25,7 @@ from memx.model import Commit, Event
 from memx.redact import PrivacySanitizer
 from memx.reflector import Reflector
 
-PARAGRAPHS = ("paragraphs.own.jsonl", "paragraphs.held_out.jsonl")
+PARAGRAPHS = ("paragraphs.own.jsonl", "paragraphs.held_out.jsonl", "paragraphs.third.jsonl")
 
 
 def report_messages(rows):

@@ -121,6 +121,8 @@ def lead_match(matches: Sequence[Match], evidence: Evidence) -> Match:
     failing = is_failing(evidence)
     if matches:
         best = max(matches, key=lambda match: (match.support * match.confidence, match.confidence))
+        if best.rule == "correction" and not best.support:
+            best = replace(best, rule="statement", confidence=0.55)  # `do not` alone corrects nobody
         return (
             as_fix(best) if best.rule == "statement" and (failing or _is_diagnosis(best, evidence)) else best
         )
