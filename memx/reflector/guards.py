@@ -105,7 +105,7 @@ def leans(sentence: Sentence, words: Vocabulary) -> bool:
 
 
 def advises(sentence: Sentence, words: Vocabulary) -> bool:
-    """Tell whether a sentence says what to do by its form: `Parse it as int64.`"""
+    """Tell whether a sentence says what to do by its form: `Parse it as int64.`."""
     return _is_worded("imperative", sentence, words)
 
 

@@ -93,7 +93,7 @@ _BRIEF = 300
 """Characters of a text in which it is said what voided a rule's words; a longer one speaks of many things."""
 ECHO = "repeats what memx said"
 UNSAID = "says that there is nothing, or nothing yet"
-VOIDED = "denied, planned, offered, asked or quoted"
+VOIDED = "denied, planned, offered, taken back, asked or quoted"
 RELEASE = "lists the changes of a release"
 
 
@@ -415,7 +415,9 @@ class Reflector:
             return self._refused("", RELEASE, origin.source, passage.sentences[0].text)
         evidence = sift(passage)
         if not evidence.usable:
-            return self._void(passage, origin.source)
+            named = self._void(passage, origin.source)
+            said = passage.sentences[0].text if passage.sentences else ""
+            return named if named.rejected or not said else self._refused("", VOIDED, origin.source, said)
         brief = len(evidence.usable) <= LONGEST
         found = self._detector.detect(evidence, alone=None if brief else True)
         matches = [in_proportion(match, evidence) for match in found if match.support]

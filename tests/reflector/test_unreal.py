@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from memx.reflector import Reflector
 
 OFFERED = (
+    "Feel free to bump POOL_TIMEOUT from 5 to 30 when you get a chance.",
     "You could change MAX_POOL_SIZE from 10 to 50 if you want.",
     "Let me know if you want me to change MAX_POOL_SIZE from 10 to 50, or first try pnpm.",
     "I can switch from npm to pnpm if you prefer.",
@@ -19,6 +20,10 @@ OFFERED = (
     "Puedo cambiar MAX_POOL_SIZE de 10 a 50 si lo prefieres.",
 )
 POSSIBLE = (
+    "One option would be to raise POOL_TIMEOUT from 5 to 30.",
+    "可以考虑把超时从 5 调到 30。",
+    "タイムアウトを 5 から 30 に上げるという手もあります。",
+    "Una opción sería subir POOL_TIMEOUT de 5 a 30.",
     "It might help to raise MAX_POOL_SIZE from 10 to 50.",
     "If it still fails, change MAX_POOL_SIZE from 10 to 50.",
     "MAX_POOL_SIZE should be raised from 10 to 50.",
@@ -36,6 +41,10 @@ MADE_POSSIBLE = (
     "feat: permite cambiar el tamaño del pool de 10 a 50 en los ajustes",
 )
 REFUTED = (
+    "I was sure the leak came from the cache, but disabling it did not help.",
+    "At first it looked like a race in the scheduler, yet that turned out to be false.",
+    "最初怀疑是缓存导致的内存泄漏，但关掉缓存之后没有任何变化。",
+    "Creíamos que la fuga venía de la caché, pero desactivarla no cambió nada.",
     "I thought the root cause was the pool size, but that was wrong, because raising it changed nothing.",
     "We suspected the DNS cache because names resolved late, but it had nothing to do with it.",
     "本以为根因是连接池太小，但把它调大以后没有变化。",
@@ -43,6 +52,7 @@ REFUTED = (
     "Pensaba que la causa era el tamaño del pool, pero subirlo no cambió nada.",
 )
 PEOPLE = (
+    "Happy birthday to the team, we always celebrate because it is fun.",
     "Thanks to Bob for the review, he always finds bugs because he is great.",
     "My name is Bob and my phone is 555-1234, always call me Bob because I like it.",
     "I never said that. Always the same with you, because whatever.",
@@ -66,6 +76,8 @@ RELEASES = (
     "Versión 2.3.0\n\n- Corrige un fallo porque devolvía nulo\n- Añade el modo oscuro\n- Cierra siempre la conexión",
 )
 DONE = (
+    "当初は接続不足を疑ったが、原因は DNS の遅延だったため、RES_TIMEOUT を 2 にする必要がある。",
+    "jq reads numbers as doubles, so ids above 2^53 are rounded; keep them as strings.",
     "Requests could time out, so we changed MAX_POOL_SIZE from 10 to 50.",
     "Raised MAX_POOL_SIZE from 10 to 50 because requests might wait for a slot.",
     "因为请求可能排队，已把 MAX_POOL_SIZE 从 10 改为 50。",
@@ -92,3 +104,11 @@ def test_text_without_a_deed_or_a_fact_gives_no_candidate(reflector: Reflector, 
 def test_deed_with_its_reason_stays_a_candidate(reflector: Reflector, text: str) -> None:
     """A modal in the reason, a guess followed by the cause, or a slip with a rule does not void a lesson."""
     assert reflector.text(text).candidates
+
+
+@pytest.mark.parametrize("text", [*OFFERED, *REFUTED], ids=lambda text: text[:32])
+def test_reason_is_given_for_what_was_only_offered_or_taken_back(reflector: Reflector, text: str) -> None:
+    """`--rejected` names the text and says in words why it is no lesson."""
+    (rejection,) = reflector.text(text).rejected
+    assert rejection.text
+    assert len(rejection.reason.split()) > 3
