@@ -382,6 +382,10 @@ def _reordered(one: list[_Token], two: list[_Token], lang: str) -> list[Differen
         return []
     if any(common == _longest_common(*pair) for pair in _turnings(left, right)):
         return []
+    if any(common == _longest_common(turned, right) for turned in _openings(one)) or any(
+        common == _longest_common(left, turned) for turned in _openings(two)
+    ):
+        return []
     place = next(
         (i for i, (p, q) in enumerate(zip(left, right, strict=False)) if p != q),
         min(len(left), len(right)) - 1,
@@ -395,6 +399,15 @@ def _turnings(left: list[str], right: list[str]) -> Iterator[tuple[list[str], li
     for one, two in ((left, right), (right, left)):
         if one and one[0] in _markers()["opener"]:
             yield from ((one[at:] + one[:at], two) for at in range(1, min(len(one), _LONGEST_OPENING)))
+
+
+def _openings(tokens: list[_Token]) -> Iterator[list[str]]:
+    """Yield a text with what its first clause begins with at that clause's end, if that is a circumstance."""
+    end = next((at for at, token in enumerate(tokens) if token.is_break), len(tokens))
+    first = _telling(tokens[:end])
+    rest = _telling([token for token in tokens[end:] if not token.is_break])
+    if first and words.fold(tokens[0].form) in _markers()["opener"]:
+        yield from (first[at:] + first[:at] + rest for at in range(1, min(len(first), _LONGEST_OPENING)))
 
 
 def _canonical(tokens: list[_Token], lang: str) -> list[str]:

@@ -147,3 +147,12 @@ def test_what_is_written_otherwise_is_not_merged(kind: str, a: str, b: str, cosi
 def test_what_is_written_otherwise_but_says_the_same_is_merged(a: str, b: str) -> None:
     """A curly apostrophe, a moved clause and a shouted word make no other lesson."""
     assert judge_texts(a, b, 1.0, CONFIG).action == "merge"
+
+
+def test_opening_circumstance_without_a_comma_may_stand_at_the_end_of_its_clause() -> None:
+    """What "before the deployment" opens is one clause; the reason behind it stays where it is."""
+    a = "Before the deployment always pin the cache, because the clock drifts."
+    b = "Always pin the cache before the deployment, because the clock drifts."
+    turned = "Always pin the deployment before the cache, because the clock drifts."
+    assert judge_texts(a, b, 0.95, CuratorConfig()).action == "merge"
+    assert judge_texts(a, turned, 0.95, CuratorConfig()).action != "merge"
