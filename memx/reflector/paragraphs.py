@@ -120,8 +120,11 @@ class _Part:
 
     @property
     def is_apart(self) -> bool:
-        """Tell whether it has room for a lesson and does not begin by pointing back."""
-        return _is_roomy(self._sentences) and not _says("leaning", self._sentences[0], self._language)
+        """Tell whether it has room for a lesson and does not begin by pointing back or by how a story ended."""
+        first = self._sentences[0]
+        return _is_roomy(self._sentences) and not any(
+            _says(wording, first, self._language) for wording in ("leaning", "closing")
+        )
 
     def stands_beside(self, parts: Sequence[_Part]) -> bool:
         """Tell whether the paragraph is a lesson, and of another thing than the lessons before it."""

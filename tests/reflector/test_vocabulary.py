@@ -22,7 +22,7 @@ RULES = {
     "correction",
     "statement",
 }
-FORMS = {"imperative", "leaning", "narration"}
+FORMS = {"closing", "imperative", "leaning", "narration"}
 """Patterns that are no rule's: how advice and a paragraph that points back begin."""
 
 
