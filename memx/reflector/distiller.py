@@ -84,7 +84,7 @@ _SELF: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
 """(words of which one must stand in the lower-case text, pattern, replacement)."""
 _URL = pattern(r"[A-Za-z][\w+.-]*://[^\s`<>\"')\]]*")
 _FIRST_WORD = pattern(
-    r"(?P<word>[a-zà-ÿ]+)(?:,?\s+(?P<verb>-|(?:does|do|did|is|was|has|had|can|cannot|will|must|should|may|might|needs"
+    r"(?P<word>[a-zà-ÿ]+(?:['’][a-z]+)?)(?:,?\s+(?P<verb>-|(?:does|do|did|is|was|has|had|can|cannot|will|must|should|may|might|needs"
     r"|fails|returns|takes|works|ignores|drops|keeps|writes|reads|uses|expects|requires|runs|hangs|prints|exits"
     r"|doesn't|can't|isn't|won't|no|es|falla|tiene|puede|debe|necesita)\b)?|$)"
 )
@@ -214,8 +214,8 @@ def _before(position: int, evidence: Evidence) -> int | None:
 
 
 def _is_routine(sentence: Sentence) -> bool:
-    """Tell whether a title says only what git did."""
-    return sentence.kind == TITLE and sentence.text.startswith(("Merge ", "Revert "))
+    """Tell whether a sentence says only what git did."""
+    return sentence.text.startswith("Merge " if sentence.kind == TITLE else "This reverts commit")
 
 
 def _with_subject(evidence: Evidence) -> list[float]:

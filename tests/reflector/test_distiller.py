@@ -54,6 +54,13 @@ def test_sentence_that_leans_on_another_keeps_it(reflector: Reflector, message: 
     assert kept in candidate.text
 
 
+def test_revert_is_what_its_reason_leans_on(reflector: Reflector) -> None:
+    """Git's own sentence about the commit names nothing."""
+    message = 'Revert "Use threads in the importer"\n\nThis reverts commit 1234567. They deadlock because the driver'
+    (candidate,) = reflector.text(f"{message} holds the GIL while waiting.").candidates
+    assert candidate.text.startswith('Revert "Use threads in the importer". They deadlock')
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -107,6 +114,7 @@ def test_identifier_at_the_beginning_stays_as_written(text: str) -> None:
         ("fix: the cache is keyed by path", "The cache is keyed by path"),
         ("fix: use a lease file", "Use a lease file"),
         ("so, the proxy drops it", "The proxy drops it"),
+        ("no, don't put it there", "Don't put it there"),
         ("fix: no uses rutas absolutas", "No uses rutas absolutas"),
     ],
 )

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from memx.reflector import Reflector
 
 OFFERED = (
+    "A rough draft of the guide, still under discussion because of the names: comments welcome.",
+    "命名规范的初稿，因为还在讨论中，欢迎提意见。",
+    "コーディング規約のたたき台。まだ議論中なので、意見があればコメントください",
+    "Borrador de la guía, aún en discusión porque faltan nombres.",
     "Feel free to bump POOL_TIMEOUT from 5 to 30 when you get a chance.",
     "You could change MAX_POOL_SIZE from 10 to 50 if you want.",
     "Let me know if you want me to change MAX_POOL_SIZE from 10 to 50, or first try pnpm.",
