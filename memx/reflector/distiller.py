@@ -125,9 +125,9 @@ class BulletDistiller:
         if not usable:
             return []
         telling = _telling(evidence)
-        wanted = range(len(usable)) if first is None or last is None else range(first, last + 1)
+        span = range(len(usable)) if first is None or last is None else range(first, last + 1)
         # What a person said `no` to is told by the sentence behind it.
-        wanted = [i for i in wanted if i in telling] or [i for i in telling if i > wanted[-1]][:1] or telling
+        wanted = [i for i in span if i in telling] or [i for i in telling if i > span[-1]][:1] or telling
         best = max(wanted, key=lambda i: (strengths[i], -i))
         kept = set(wanted) if len(wanted) <= MAX_SENTENCES else {best}
         kept |= set(grounds_of(min(kept), evidence)[: MAX_SENTENCES - len(kept)])
@@ -184,8 +184,8 @@ def grounds_of(position: int, evidence: Evidence) -> list[int]:
     `They`, `otherwise`, `but`, `the reason is` mean nothing without it. Where that
     one leans too, what it leans on follows.
     """
-    usable, found = evidence.usable, []
-    words = vocabulary(evidence.language)
+    usable, words = evidence.usable, vocabulary(evidence.language)
+    found: list[int] = []
     while len(found) < MAX_SENTENCES - 1 and leans(usable[position], words):
         before = _before(position, evidence)
         if before is None:
