@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from memx.reflector.calls import steps_of
 from memx.reflector.episode import content_words
 from memx.reflector.pattern import pattern
 from memx.reflector.tokens import code_tokens
@@ -28,6 +29,9 @@ def retry_text(variant: Variant, language: str) -> str:
     """Return both commands and the error as one lesson, '' where a command is too long to be shown."""
     templates = load_lexicon(language).templates
     worked, failed = shown(variant.worked.command), shown(variant.failed.command, _FAILED_CHARS)
+    if not variant.steps:
+        worked = worked or shown(_only_in(variant.worked.command, variant.failed.command))
+        failed = failed or shown(_only_in(variant.failed.command, variant.worked.command), _FAILED_CHARS)
     steps = shown(" && ".join(variant.steps))
     error = variant.failed.error[:_ERROR_CHARS].rstrip(".。")
     if not worked or (variant.steps and not (steps and failed)):
@@ -36,6 +40,12 @@ def retry_text(variant: Variant, language: str) -> str:
         return f"`{worked}`."
     form = templates[("prepared" if steps else "retry") + ("" if error else "_short")]
     return form.format(worked=worked, failed=failed, steps=steps, error=error)
+
+
+def _only_in(command: str, other: str) -> str:
+    """Return the steps of a long command that the other one does not have."""
+    known = set(steps_of(other))
+    return " && ".join(step for step in steps_of(command) if step not in known)
 
 
 def is_spoken_of(variant: Variant, text: str, said_at: Sequence[int], calls: Sequence[Call]) -> bool:

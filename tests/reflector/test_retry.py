@@ -220,3 +220,16 @@ def test_failure_that_was_overcome_gives_its_retry_once(reflector: Reflector) ->
         ran("docker build -q .", "done"),
     ).candidates
     assert [c.text.count("platform linux/amd64") for c in found if "docker" in c.text] == [1]
+
+
+def test_long_command_is_told_by_the_step_that_changed(reflector: Reflector) -> None:
+    """Nobody reads a command of two lines: the step with what is new says it."""
+    setup = " && ".join(f"export NAME_{n}=/opt/tools/of/the/build/number/{n}" for n in range(5))
+    (found,) = reflect(
+        reflector,
+        said("user", "Go on."),
+        ran(f"{setup} && terraform apply", "Error: state lock", exit_code=1),
+        ran(f"{setup} && terraform apply -lock-timeout=5m", "done"),
+    ).candidates
+    assert "`terraform apply -lock-timeout=5m`" in found.text
+    assert "NAME_1" not in found.text
