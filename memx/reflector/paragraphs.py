@@ -13,6 +13,7 @@ from functools import cache
 
 from memx.model import Span
 from memx.record import record, replace
+from memx.reflector.distiller import MAX_SENTENCES
 from memx.reflector.features import gather, sift
 from memx.reflector.language import weight_of
 from memx.reflector.pattern import pattern
@@ -54,6 +55,11 @@ class Lesson:
 
     evidence: Evidence
     matches: tuple[Match, ...]
+
+    def span(self, match: Match) -> tuple[int, int]:
+        """Return the first and the last sentence to keep: all of a short paragraph, else those of the match."""
+        last = len(self.evidence.usable) - 1
+        return (0, last) if last < MAX_SENTENCES else (match.first, match.last)
 
 
 def separate_lessons(passage: Passage, language: str, detector: PatternDetector) -> list[Lesson]:

@@ -404,7 +404,7 @@ class Reflector:
     def _paragraph(self, lesson: Lesson, kind: str, origin: Origin) -> Reflection:
         """Weigh one of several lessons of a text."""
         match = lead_match(lesson.matches, lesson.evidence)
-        text = self._distiller.distil(lesson.evidence, match.first, match.last)
+        text = self._distiller.distil(lesson.evidence, *lesson.span(match))
         worth = self._model(kind).probability(lesson.evidence.values)
         return self._weigh(text, match, lesson.evidence.language, worth, kind, origin)
 

@@ -128,7 +128,7 @@ class _Finder:
         found = []
         for lesson in separate_lessons(passage, language, self._detector):
             match = lead_match(lesson.matches, lesson.evidence)
-            text = self._distiller.distil(lesson.evidence, match.first, match.last)
+            text = self._distiller.distil(lesson.evidence, *lesson.span(match))
             found.append(
                 _finding(match.rule, match.confidence, match.support, text, lesson.evidence, structure, turn)
             )

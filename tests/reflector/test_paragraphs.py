@@ -61,6 +61,12 @@ def test_paragraphs_with_lessons_of_their_own_give_a_candidate_each(reflector: R
     assert "pg_class" not in found[0]
 
 
+def test_paragraph_keeps_its_remedy(reflector: Reflector) -> None:
+    """A short paragraph is kept whole, what to do included."""
+    found = reflector.commit(Commit(SHA, APART["en"])).candidates
+    assert "Give uploads an executor of their own." in found[0].text
+
+
 def test_story_in_three_paragraphs_stays_one_lesson(reflector: Reflector) -> None:
     """What was seen, its cause and its remedy are one candidate though they stand in paragraphs."""
     (found,) = reflector.commit(Commit(SHA, STORY)).candidates
