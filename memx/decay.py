@@ -143,13 +143,13 @@ def weigh_all(
     """Yield (age in days, base, weight, state, archive day) of many bullets: as `weight` and `archive_day` say.
 
     A row holds type, created, updated, accepted, half-life in days, pinned and the time of a dispute at
-    4 and from 6 on, as the rows of `Reader.scan_head_rows` do; `recalls` are effective counts.
+    4 and from 6 to 11, as the rows of `Reader.scan_head_rows` do; `recalls` are effective counts.
     """
     ahead: dict[tuple[float, int], float] = {}
     lives: dict[str, float] = {}
     permanent, protected, limit = config.permanent_recalls, config.protection_days, config.archive_below
     factor = max(0.0, config.boost_factor)
-    for (_, _, _, _, kind, _, created, updated, accepted, own, pinned, disputed), count in zip(
+    for (_, _, _, _, kind, _, created, updated, accepted, own, pinned, disputed, _), count in zip(
         rows, recalls, strict=True
     ):
         latest = _latest(created, updated, accepted)

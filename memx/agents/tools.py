@@ -120,7 +120,7 @@ def call_useful(project: Project, agent: str, values: dict[str, Any]) -> str:  #
     """Count a bullet that helped."""
     from memx.app.feedback import useful
 
-    feedback = useful(project, values["bullet"])
+    feedback = useful(project, values["bullet"], **_texts(values, "scope", "workspace"))
     return inline(f"useful {feedback.stored.bullet.id}: {amount(feedback.recall_count, 'recall')}")
 
 
@@ -128,7 +128,9 @@ def call_wrong(project: Project, agent: str, values: dict[str, Any]) -> str:  # 
     """Dispute a bullet."""
     from memx.app.feedback import wrong
 
-    feedback = wrong(project, values["bullet"], values["because"] or "")
+    feedback = wrong(
+        project, values["bullet"], values["because"] or "", **_texts(values, "scope", "workspace")
+    )
     return inline(f"disputed {feedback.stored.bullet.id}: it waits for a person in memx review")
 
 
@@ -175,12 +177,12 @@ TOOLS = (
         ("text", "title", "section", "type", "scope", "tag", "tool", "entity", "anchor"),
         call_add,
     ),
-    Tool("useful", "useful", "Say that a note helped.", ("bullet",), call_useful),
+    Tool("useful", "useful", "Say that a note helped.", ("bullet", "scope", "workspace"), call_useful),
     Tool(
         "wrong",
         "wrong",
         "Say that a note is not true, or not any more: a person will look at it.",
-        ("bullet", "because"),
+        ("bullet", "because", "scope", "workspace"),
         call_wrong,
     ),
     Tool(

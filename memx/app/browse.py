@@ -84,10 +84,19 @@ def find_visible(
     sees what a search would show.
     """
     from memx.app.stores import find_bullet
+
+    place, stored = find_bullet(project, reference)
+    require_visible(project, place, stored, scope=scope, workspace=workspace)
+    return place, stored
+
+
+def require_visible(
+    project: Project, place: Project, stored: StoredBullet, *, scope: str = "", workspace: str = ""
+) -> None:
+    """Raise StoreError with the way to see it when this viewer does not see a bullet of a store."""
     from memx.app.viewer import make_viewer
     from memx.generator.scopes import is_visible, scope_of
 
-    place, stored = find_bullet(project, reference)
     reach = place.layer_scope(stored.bullet.scope)
     viewer = make_viewer(project, scope=scope, workspace=workspace, scopes=(reach,))
     if not is_visible(reach, viewer):
@@ -95,4 +104,3 @@ def find_visible(
             f"bullet {stored.bullet.id!r} is of {reach}, which is not seen from {scope_of(viewer)}",
             hint=f"memx show {stored.bullet.id} --scope {reach}",
         )
-    return place, stored

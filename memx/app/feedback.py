@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.app.browse import find_visible
 from memx.app.stores import find_bullet
 from memx.errors import StoreError
 from memx.record import record
@@ -20,20 +21,22 @@ class Feedback:
     recall_count: int
 
 
-def useful(project: Project, reference: str) -> Feedback:
-    """Count a bullet that helped as recalled once more; raise StoreError when it cannot be counted.
+def useful(project: Project, reference: str, *, scope: str = "", workspace: str = "") -> Feedback:
+    """Count a bullet that helped as recalled once more; raise StoreError when it cannot be seen or counted.
 
     The file stays as it is. The window does not apply: somebody said so.
     """
-    place, stored = find_bullet(project, reference)
+    place, stored = find_visible(project, reference, scope=scope, workspace=workspace)
     if not place.journal.record([stored.bullet.id], project.now, 0):
         raise StoreError("the journal cannot be written", path=place.state_dir)
     return _feedback(place, stored)
 
 
-def wrong(project: Project, reference: str, because: str = "") -> Feedback:
+def wrong(
+    project: Project, reference: str, because: str = "", *, scope: str = "", workspace: str = ""
+) -> Feedback:
     """Mark a bullet as disputed in its file: it waits in the review, and no number of recalls makes it permanent."""
-    place, stored = find_bullet(project, reference)
+    place, stored = find_visible(project, reference, scope=scope, workspace=workspace)
     reason = " ".join(because.split()) or stored.bullet.disputed_because
     changed = place.store.edit(stored.path, {"disputed": project.now, "disputed_because": reason})
     return _feedback(place, changed)

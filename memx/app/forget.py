@@ -75,6 +75,20 @@ def weigh_rows(project: Project) -> tuple[list[WeighedRow], list[Problem]]:
         return rows, problems  # type: ignore[return-value]
 
 
+def visible_rows(
+    project: Project, *, scope: str = "", workspace: str = ""
+) -> tuple[list[WeighedRow], list[Problem]]:
+    """Return the same of the bullets that a viewer sees."""
+    from memx.app.viewer import make_viewer
+    from memx.generator.scopes import is_visible
+
+    rows, problems = weigh_rows(project)
+    scopes = {row[2][12] for row in rows}
+    viewer = make_viewer(project, scope=scope, workspace=workspace, scopes=scopes)
+    hidden = {found for found in scopes if not is_visible(found, viewer)}
+    return [row for row in rows if row[2][12] not in hidden] if hidden else rows, problems
+
+
 def weigh_store(project: Project) -> tuple[list[Weighed], list[Problem]]:
     """Return the same as records."""
     rows, problems = weigh_rows(project)

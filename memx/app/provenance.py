@@ -100,16 +100,17 @@ def _committed_path(project: Project, stored: StoredBullet) -> str:
     return path if path in named else next(iter(named), "")
 
 
-def story_of(project: Project, reference: str) -> Story:
-    """Return everything that explains one bullet."""
+def story_of(project: Project, reference: str, *, scope: str = "", workspace: str = "") -> Story:
+    """Return everything that explains one bullet; raises StoreError for one that this viewer does not see."""
+    from memx.app.browse import find_visible
     from memx.reflector.describe import factors_of
 
-    stored = project.store.find(reference)
+    place, stored = find_visible(project, reference, scope=scope, workspace=workspace)
     bullet = stored.bullet
-    stored = with_recalls(project, [stored])[0]
+    stored = with_recalls(place, [stored])[0]
     recalls = stored.bullet.recall_count
     decay = weigh_bullet(bullet, recalls, project.now, project.config.decay)
-    return Story(stored, _commit_summary(project, bullet.source), factors_of(bullet.text), recalls, decay)
+    return Story(stored, _commit_summary(place, bullet.source), factors_of(bullet.text), recalls, decay)
 
 
 def _commit_summary(project: Project, source: str) -> str:

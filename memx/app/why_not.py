@@ -26,6 +26,8 @@ ALL = 10_000
 class WhyNot:
     """The bullet with the factors of its score, its rank from 1 (None: it is no candidate), and the reasons.
 
+    The words of a bullet that the viewer does not see are left out.
+
     No reasons: it was returned.
     """
 
@@ -61,7 +63,10 @@ def why_not(
         return WhyNot(searching.hit(scored, snapshots), _rank(searching, request, identifier), ())
     if not reasons:
         reasons = _outranked(scored, generator, searching, request, config)
-    return WhyNot(searching.hit(scored, snapshots), _rank(searching, request, identifier), tuple(reasons))
+    hit = searching.hit(scored, snapshots)
+    if not is_visible(found[0].scope, searching.viewer):
+        hit = replace(hit, title="", text="")
+    return WhyNot(hit, _rank(searching, request, identifier), tuple(reasons))
 
 
 def _excluded(bullet: PackedBullet, request: SearchRequest, viewer: Viewer) -> list[str]:

@@ -28,7 +28,7 @@ HEAD, UNDATED, PROBLEM = 1, 2, 0
 """What a row begins with; UNDATED: a head whose date came from history and not from its file."""
 
 WORTH_REMEMBERING = 2_000
-_FORMAT = f"1 {__version__}"
+_FORMAT = f"2 {__version__}"
 _CHECK_BYTES = 4
 _RACY_NS = 20_000_000
 """A file that changed this shortly before it was read may change again within one tick of the file system's clock."""

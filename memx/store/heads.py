@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from memx.model import SECTIONS, TYPES
+from memx.model import SCOPE_GLOBAL, SCOPE_PROJECT, SECTIONS, TYPES
 from memx.record import record
 from memx.store.head_cache import HEAD
 from memx.timestamp import parse_time
@@ -34,6 +34,7 @@ class Head:
     half_life_days: float | None
     pinned: bool
     disputed: float | None
+    scope: str
 
 
 _TIME = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
@@ -48,7 +49,7 @@ _CANONICAL = re.compile(
     rb"section: (?:" + "|".join(SECTIONS).encode() + rb")\n"
     rb"type: (" + "|".join(TYPES).encode() + rb")\n"
     rb"score: (?:[0-9]{1,2}|100)\n"
-    rb"scope: (?:project|global)\n"
+    rb"scope: (project|global)\n"
     rb"recall_count: ([0-9]{1,9})\n"
     rb"(?:last_recalled: " + _TIME + rb"\n)?"
     rb"(?:pinned: (true)\n)?"
@@ -79,6 +80,7 @@ _CANONICAL = re.compile(
 )
 
 _TYPE_NAMES = {name.encode(): name for name in TYPES}
+_SCOPES = {b"project": SCOPE_PROJECT, b"global": SCOPE_GLOBAL}
 _FILE_LIMIT_BYTES = 64 * 1024
 _HEADLINE_CHARS = 200
 
@@ -88,7 +90,7 @@ def read_head(data: bytes, path: str) -> tuple[object, ...] | None:
     match = _CANONICAL.match(data) if len(data) < _FILE_LIMIT_BYTES else None
     if match is None or b"<<<<<<<" in data:
         return None
-    name, title, kind, count, pin, life, created, updated, accepted, text = match.groups()
+    name, title, kind, scope, count, pin, life, created, updated, accepted, text = match.groups()
     try:
         body = text.decode().removesuffix("\n")
         begun = _time(created)
@@ -107,6 +109,7 @@ def read_head(data: bytes, path: str) -> tuple[object, ...] | None:
             None if life is None else float(life),
             pin is not None,
             None,
+            _SCOPES[scope],
         )
     except ValueError:
         return None
@@ -128,6 +131,7 @@ def values_of(stored: StoredBullet) -> tuple[object, ...]:
         bullet.half_life_days,
         bullet.pinned,
         bullet.disputed,
+        bullet.scope,
     )
 
 

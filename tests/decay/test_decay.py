@@ -219,7 +219,9 @@ def test_disputed_bullet_is_not_permanent() -> None:
 )
 def test_many_weigh_what_each_weighs(rows: list[tuple[Any, ...]], now: float, config: DecayConfig) -> None:
     """The pass over a whole store gives to the digit what the functions for one bullet give."""
-    heads = [(1, "", "", "", kind, n, c, u, a, life, pin, d) for kind, c, u, a, life, pin, d, n in rows]
+    heads = [
+        (1, "", "", "", kind, n, c, u, a, life, pin, d, "project") for kind, c, u, a, life, pin, d, n in rows
+    ]
     found = list(weigh_all(heads, [row[7] for row in rows], now, config))
     for (kind, created, updated, accepted, life, pinned, disputed, n), values in zip(
         rows, found, strict=True

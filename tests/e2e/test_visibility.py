@@ -46,11 +46,41 @@ def list_bullets(program: Program, view: tuple[str, ...]) -> set[str]:
     return {entry["id"] for entry in program.json("list", *view)["bullets"]}
 
 
-def show(program: Program, view: tuple[str, ...]) -> set[str]:
-    """Return which bullets `show` prints; every other one is refused as an expected failure."""
-    codes = {name: program.run("show", name, *view).returncode for name in BULLETS}
+def taken(program: Program, command: str, *rest: str) -> set[str]:
+    """Return which bullets a command takes; every other one is refused as an expected failure."""
+    codes = {name: program.run(command, name, *rest).returncode for name in BULLETS}
     assert set(codes.values()) <= {0, 1}
     return {name for name, code in codes.items() if code == 0}
+
+
+def show(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return which bullets `show` prints."""
+    return taken(program, "show", *view)
+
+
+def why(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return which bullets `why` explains."""
+    return taken(program, "why", *view)
+
+
+def compare(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return which bullets `compare` puts beside a text."""
+    return taken(program, "compare", "The falcon lands at noon", *view)
+
+
+def useful(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return which bullets may be called useful."""
+    return taken(program, "useful", *view)
+
+
+def wrong(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return which bullets may be called wrong."""
+    return taken(program, "wrong", *view)
+
+
+def decay(program: Program, view: tuple[str, ...]) -> set[str]:
+    """Return which bullets are listed with their weights."""
+    return {entry["id"] for entry in program.json("decay", *view)["bullets"]}
 
 
 def export(program: Program, view: tuple[str, ...]) -> set[str]:
@@ -84,6 +114,11 @@ READERS: tuple[Callable[[Program, tuple[str, ...]], set[str]], ...] = (
     search,
     list_bullets,
     show,
+    why,
+    compare,
+    useful,
+    wrong,
+    decay,
     export,
     weigh,
     ask,
@@ -123,3 +158,10 @@ def test_hidden_bullet_is_refused_with_the_way_to_see_it(scoped: Program) -> Non
     error = json.loads(done.stdout)["error"]
     assert "workspace:feat-pay" in error["message"]
     assert "sibspace00" in scoped.ok(*error["hint"].split()[1:])
+
+
+def test_why_not_of_a_hidden_bullet_says_where_without_its_words(scoped: Program) -> None:
+    """The reason names the scope; the document holds no text of what cannot be seen."""
+    answer = scoped.json("why-not", "sibspace00", "falcon")
+    assert "workspace:feat-pay is not visible" in answer["reasons"][0]
+    assert (answer["hit"]["title"] or "", answer["hit"]["text"]) == ("", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from memx.entry.cli.command import BULLET, INTEGER, Command, argument, flag, option
+from memx.entry.cli.command import BULLET, INTEGER, VIEW, Command, argument, flag, option
 from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 from memx.model import SECTIONS, TYPES
@@ -262,8 +262,7 @@ FILTERS = (
     option("section", "Only this section."),
     option("type", "Only this type."),
     option("tag", "Only with this tag."),
-    option("scope", "Look from this scope."),
-    option("workspace", "Look from this workspace."),
+    *VIEW,
     option("store", "Only this store: project, user or a shared one."),
     flag("archived", "Archived bullets too."),
 )
@@ -285,11 +284,7 @@ COMMANDS = (
         "show",
         "Print one bullet.",
         run_show,
-        (
-            BULLET,
-            option("scope", "Look from this scope."),
-            option("workspace", "Look from this workspace."),
-        ),
+        (BULLET, *VIEW),
     ),
     Command(
         "list",

@@ -67,6 +67,8 @@ def argument(name: str, help: str, *, required: bool = True, many: bool = False,
 
 
 BULLET = argument("bullet", "An id, a unique prefix of one, or a path.")
+VIEW = (option("scope", "Look from this scope."), option("workspace", "Look from this workspace."))
+"""Who looks: every command that reads bullets shows what can be seen from there."""
 """How a person names one bullet."""
 
 SHARED = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memx.entry.cli.command import Command, argument, option
+from memx.entry.cli.command import VIEW, Command, argument, option
 from memx.errors import EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 
@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from memx.entry.cli.invocation import Invocation
 
 
-def run_compare(invocation: Invocation, *, a: str | None, b: str | None, jsonl: str | None) -> int:
+def run_compare(
+    invocation: Invocation,
+    *,
+    a: str | None,
+    b: str | None,
+    jsonl: str | None,
+    scope: str | None,
+    workspace: str | None,
+) -> int:
     """Compare two ids or texts, or many pairs of texts."""
     project = invocation.project
     if jsonl:
@@ -23,7 +31,8 @@ def run_compare(invocation: Invocation, *, a: str | None, b: str | None, jsonl: 
     from memx.app.curate import compare_texts
     from memx.app.documents import verdict_document
 
-    verdict = compare_texts(project, [(_text(invocation, a), _text(invocation, b))])[0]
+    texts = [_text(invocation, reference, scope or "", workspace or "") for reference in (a, b)]
+    verdict = compare_texts(project, [(texts[0], texts[1])])[0]
     lines = [
         f"similarity     {verdict.similarity:.3f}  (cosine {verdict.cosine:.3f})",
         f"action         {verdict.action}",
@@ -35,14 +44,22 @@ def run_compare(invocation: Invocation, *, a: str | None, b: str | None, jsonl: 
     return EXIT_OK
 
 
-def _text(invocation: Invocation, reference: str) -> str:
-    """Return the text of the bullet with this id, or the words themselves when they are no id."""
+def _text(invocation: Invocation, reference: str, scope: str, workspace: str) -> str:
+    """Return the text of the bullet with this id, or the words themselves when they are no id.
+
+    Raises StoreError for a bullet that this viewer does not see: its words are not what was asked about.
+    """
+    from memx.app.browse import require_visible
+    from memx.app.stores import find_bullet
+
     if " " in reference or not reference.isascii():
         return reference
     try:
-        return invocation.project.store.find(reference).bullet.text
+        place, stored = find_bullet(invocation.project, reference)
     except MemxError:
         return reference
+    require_visible(invocation.project, place, stored, scope=scope, workspace=workspace)
+    return stored.bullet.text
 
 
 COMMANDS = (
@@ -54,6 +71,7 @@ COMMANDS = (
             argument("a", "An id or a text.", required=False),
             argument("b", "An id or a text.", required=False),
             option("jsonl", 'Many pairs, {"a","b"} a line, - for standard input.', metavar="FILE"),
+            *VIEW,
         ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memx.entry.cli.command import BULLET, Command, option
+from memx.entry.cli.command import BULLET, VIEW, Command, option
 from memx.errors import EXIT_OK
 
 TYPE_CHECKING = False
@@ -11,18 +11,22 @@ if TYPE_CHECKING:
     from memx.entry.cli.invocation import Invocation
 
 
-def run_useful(invocation: Invocation, *, bullet: str) -> int:
+def run_useful(invocation: Invocation, *, bullet: str, scope: str | None, workspace: str | None) -> int:
     """Count a bullet that helped."""
     from memx.app.feedback import useful
 
-    return _answer(invocation, "useful", useful(invocation.project, bullet))
+    counted = useful(invocation.project, bullet, scope=scope or "", workspace=workspace or "")
+    return _answer(invocation, "useful", counted)
 
 
-def run_wrong(invocation: Invocation, *, bullet: str, because: str | None) -> int:
+def run_wrong(
+    invocation: Invocation, *, bullet: str, because: str | None, scope: str | None, workspace: str | None
+) -> int:
     """Dispute a bullet."""
     from memx.app.feedback import wrong
 
-    code = _answer(invocation, "disputed", wrong(invocation.project, bullet, because or ""))
+    disputed = wrong(invocation.project, bullet, because or "", scope=scope or "", workspace=workspace or "")
+    code = _answer(invocation, "disputed", disputed)
     invocation.notice("it waits in memx review")
     return code
 
@@ -41,11 +45,11 @@ def _answer(invocation: Invocation, action: str, feedback: Feedback) -> int:
 
 
 COMMANDS = (
-    Command("useful", "Say that a bullet helped: it counts as a recall.", run_useful, (BULLET,)),
+    Command("useful", "Say that a bullet helped: it counts as a recall.", run_useful, (BULLET, *VIEW)),
     Command(
         "wrong",
         "Say that a bullet is wrong: it waits in the review and is not permanent until then.",
         run_wrong,
-        (BULLET, option("because", "Why.", metavar="TEXT", is_stored=True)),
+        (BULLET, option("because", "Why.", metavar="TEXT", is_stored=True), *VIEW),
     ),
 )

@@ -15,7 +15,7 @@ from memx.decay import (
     forecast,
     half_life,
 )
-from memx.entry.cli.command import BULLET, Command, argument, flag, option
+from memx.entry.cli.command import BULLET, VIEW, Command, argument, flag, option
 from memx.errors import EXIT_OK, MemxError, UsageError
 from memx.escape import show_controls
 
@@ -35,11 +35,11 @@ _FULL = _BARS[-1] * len(_STEPS_DAYS)
 _LINES_AT_ONCE = 1_000
 
 
-def run_decay(invocation: Invocation, *, state: str | None) -> int:
-    """Print the weight of every bullet, the heaviest first."""
-    from memx.app.forget import weigh_rows, without_collection
+def run_decay(invocation: Invocation, *, state: str | None, scope: str | None, workspace: str | None) -> int:
+    """Print the weight of every bullet that can be seen from here, the heaviest first."""
+    from memx.app.forget import visible_rows, without_collection
 
-    rows, problems = weigh_rows(invocation.project)
+    rows, problems = visible_rows(invocation.project, scope=scope or "", workspace=workspace or "")
     with without_collection():
         states = [row[6] for row in rows]
         layers = {name: states.count(name) for name in STATES}
@@ -242,7 +242,7 @@ COMMANDS = (
         "decay",
         "Show how much each bullet weighs, how that will go on, and the day on which it may be archived.",
         run_decay,
-        (option("state", "Only bullets in this state.", choices=STATES),),
+        (option("state", "Only bullets in this state.", choices=STATES), *VIEW),
     ),
     Command(
         "archive",

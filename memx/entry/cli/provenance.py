@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memx.amount import amount
-from memx.entry.cli.command import BULLET, Command, argument, flag
+from memx.entry.cli.command import BULLET, VIEW, Command, argument, flag
 from memx.errors import EXIT_OK
 from memx.escape import show_controls
 
@@ -88,11 +88,11 @@ def _blame_line(line: BlameLine) -> str:
     return f"{who} {line.line:>3}  {show_controls(line.text.rstrip())}"
 
 
-def run_why(invocation: Invocation, *, bullet: str) -> int:
+def run_why(invocation: Invocation, *, bullet: str, scope: str | None, workspace: str | None) -> int:
     """Print where a bullet comes from, what its score is made of, and what it weighs now."""
     from memx.app.provenance import story_of
 
-    story = story_of(invocation.project, bullet)
+    story = story_of(invocation.project, bullet, scope=scope or "", workspace=workspace or "")
     invocation.emit(_story_document(story), _story_lines(story))
     return EXIT_OK
 
@@ -161,7 +161,7 @@ COMMANDS = (
         (BULLET, flag("patch", "With their diffs.", short="-p")),
     ),
     Command("blame", "Show who wrote each line of a bullet.", run_blame, (BULLET,)),
-    Command("why", "Show where a bullet comes from and what it weighs.", run_why, (BULLET,)),
+    Command("why", "Show where a bullet comes from and what it weighs.", run_why, (BULLET, *VIEW)),
     Command(
         "why-not",
         "Say why a query did not return a bullet.",
