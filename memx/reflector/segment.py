@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memx.record import record
-from memx.reflector.language import is_cjk
+from memx.reflector.language import is_cjk, weight_of
 from memx.reflector.pattern import pattern
 
 TYPE_CHECKING = False
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _LIMIT = 8000
 """Characters read of one text: a lesson stands early, and a pasted log is none."""
 
+_LEAST_SENTENCE = 18
+"""Latin characters of a sentence behind a title's first one."""
 TITLE = "title"
 PROSE = "prose"
 ITEM = "item"
@@ -219,13 +221,23 @@ def segment(message: str) -> Passage:
     blocks = _classify_lines(lines[1:])
     if _EXPLICIT.match(title) or _TRAILER.match(title) or title.startswith(">") or _FENCE.match(title):
         blocks, title = _classify_lines(lines), ""
-    sentences = [_sentence(TITLE, title)] if title else []
+    first, *further = _title_sentences(title)
+    sentences = [_sentence(TITLE, first)] if first else []
+    sentences += [_sentence(PROSE, piece) for piece in further]
     for block, (kind, text) in enumerate(blocks, 1):
         if kind in (HEADING, CODE, QUOTE):
             continue
         sentences += [_sentence(kind, piece, block) for piece in split_sentences(text)]
     code = tuple(text for kind, text in blocks if kind == CODE)
     return Passage(title=title, sentences=tuple(sentences), code=code, explicit=explicit_lessons(message))
+
+
+def _title_sentences(title: str) -> list[str]:
+    """Return the sentences of a first line that holds a whole message; a ticket's number behind a stop is none."""
+    pieces = list(split_sentences(title))
+    if len(pieces) > 1 and all(weight_of(piece) >= _LEAST_SENTENCE for piece in pieces[1:]):
+        return pieces
+    return [title]
 
 
 def segment_prose(text: str) -> Passage:

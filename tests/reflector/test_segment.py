@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memx.reflector.segment import mask_quotations, segment
 
 
@@ -33,3 +35,19 @@ def test_long_quotation_is_masked_at_equal_length() -> None:
 def test_chinese_lines_join_without_space() -> None:
     """Wrapped lines of a script without spaces are joined without one."""
     assert segment("标题\n\n第一行\n第二行。").sentences[1].text == "第一行第二行。"
+
+
+@pytest.mark.parametrize(
+    ("message", "kinds"),
+    [
+        ("Fix the failing upload. The signature had expired before it began.", ["title", "prose"]),
+        ("修复上传失败。签名在开始之前就已经过期。", ["title", "prose"]),
+        ("アップロードの失敗を修正。署名の期限が切れていた。", ["title", "prose"]),
+        ("Corrige la subida. La firma caducaba antes de empezar.", ["title", "prose"]),
+        ("Fix the deletion of the store command. (#9032)", ["title"]),
+        ("Support e.g. Python 3.12", ["title"]),
+    ],
+)
+def test_first_line_of_several_sentences_is_a_title_and_prose(message: str, kinds: list[str]) -> None:
+    """A whole message in one line is no title: its sentences are judged one by one."""
+    assert [sentence.kind for sentence in segment(message).sentences] == kinds
