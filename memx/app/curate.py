@@ -341,9 +341,8 @@ def _cosines(project: Project, pairs: Sequence[tuple[str, str]]) -> list[float]:
     from memx.index.dense.scan import cosine
 
     try:
-        vectors = open_vectors(project)
+        rows = open_vectors(project).embed([text for pair in pairs for text in pair])
     except ModelUnavailableError:
         return [0.0] * len(pairs)
-    rows = vectors.embed([text for pair in pairs for text in pair])
     sides = zip(rows[::2], rows[1::2], strict=True)
     return [cosine(a, b) if a is not None and b is not None else 0.0 for a, b in sides]

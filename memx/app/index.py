@@ -50,6 +50,15 @@ def open_vectors(project: Project) -> Vectors:
     return Vectors.open(project.config.embedding, folder, cache, trusted=True)
 
 
+def missing_layers(project: Project) -> tuple[str, ...]:
+    """Return `l4: reason` when the configured model cannot be used, else nothing: what `degraded` says everywhere."""
+    try:
+        open_vectors(project).embedder  # noqa: B018 (opening it reads the model's heads)
+    except ModelUnavailableError as error:
+        return (f"l4: {error}",)
+    return ()
+
+
 def open_index(project: Project) -> tuple[Index, str]:
     """Return the index, and why it has no dense side where that is so."""
     try:

@@ -106,6 +106,38 @@ def test_damaged_model_means_words_alone(store: Program, model_files: Path, dama
     assert done.stderr.decode().count("degraded: l4") == 1
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("search", "ledger"),
+        ("add", "Rotate the keys weekly, since tokens leak."),
+        ("compare", "ledger", "book"),
+        ("conflicts",),
+        ("dedup", "--dry-run"),
+        ("reindex",),
+    ],
+    ids=lambda words: words[0],
+)
+@pytest.mark.parametrize("is_damaged", [False, True], ids=["missing", "damaged"])
+def test_command_without_its_model_says_so(
+    store: Program,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    is_damaged: bool,  # noqa: FBT001 (a case)
+) -> None:
+    """Whatever compares or searches names a model that cannot be used, in the document and beside it."""
+    store.ok("add", LESSON)
+    model = tmp_path / "model"
+    if is_damaged:
+        shutil.copytree(resource("model"), model)
+        (model / "model.safetensors").write_bytes(b"garbage")
+    store.ok("config", "set", "embedding.model", str(model))
+    done = store.run(*words, "--json")
+    assert done.returncode == 0, done.stderr.decode()
+    assert [line[:3] for line in json.loads(done.stdout)["degraded"]] == ["l4:"]
+    assert done.stderr.decode().count("degraded: l4, search by meaning, is missing") == 1
+
+
 @pytest.mark.parametrize("question", ["🚀🔥", "ᚠᚢᚦᚨᚱᚲ", "\udcff\udcfe", "𓀀𓀁 ledger \udcff", "word " * 20_000])
 def test_hard_question_gets_finite_scores(store: Program, question: str) -> None:
     """Emoji, an unknown script, bytes that are no UTF-8 and a long question: finite scores, none for no meaning."""

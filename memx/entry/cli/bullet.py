@@ -72,6 +72,10 @@ def run_add(invocation: Invocation, **values: object) -> int:
 
 def _report(invocation: Invocation, added: Added, *, explains: bool) -> None:
     """Say what became of a lesson, and what a person may want to do about it."""
+    from memx.app.index import missing_layers
+    from memx.entry.cli.search import say_missing
+
+    degraded = missing_layers(invocation.project)
     document: dict[str, object] = {
         "action": added.action,
         "id": added.id,
@@ -82,6 +86,7 @@ def _report(invocation: Invocation, added: Added, *, explains: bool) -> None:
         "similar": list(added.similar),
         "hint": added.hint,
         "warning": added.warning,
+        "degraded": list(degraded),
     }
     lines = [f"{added.action} {added.id} {added.path}"]
     if explains or added.action in ("flagged", "merged"):
@@ -90,6 +95,7 @@ def _report(invocation: Invocation, added: Added, *, explains: bool) -> None:
         document["explain"] = [_pair_document(pair) for pair in added.pairs]
         lines += _explain(added.pairs)
     invocation.emit(document, map(show_controls, lines))
+    say_missing(invocation, degraded)
     for said in (added.hint, added.warning):
         if said:
             invocation.notice(said)

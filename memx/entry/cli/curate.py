@@ -21,11 +21,16 @@ def run_compare(
     workspace: str | None,
 ) -> int:
     """Compare two ids or texts, or many pairs of texts."""
+    from memx.app.index import missing_layers
+    from memx.entry.cli.search import say_missing
+
     project = invocation.project
     if jsonl:
         from memx.app.judge_corpus import compare_lines
 
-        return compare_lines(project, jsonl)
+        code = compare_lines(project, jsonl)
+        say_missing(invocation, missing_layers(project))
+        return code
     if not a or not b:
         raise UsageError("two ids or texts are needed", hint="memx compare A B, or --jsonl FILE")
     from memx.app.curate import compare_texts
@@ -40,7 +45,10 @@ def run_compare(
         *(f"veto           {veto}" for veto in verdict.veto),
         f"reason         {verdict.reason}",
     ]
-    invocation.emit({"pairs": [verdict_document(verdict)]}, map(show_controls, lines))
+    degraded = missing_layers(project)
+    document = {"pairs": [verdict_document(verdict)], "degraded": list(degraded)}
+    invocation.emit(document, map(show_controls, lines))
+    say_missing(invocation, degraded)
     return EXIT_OK
 
 

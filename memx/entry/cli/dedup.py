@@ -22,6 +22,7 @@ def run_dedup(invocation: Invocation, *, dry_run: bool, yes: bool, explain: bool
     """Merge what is the same lesson; on a terminal only the plan is shown unless `--yes` is given."""
     from memx.app import dedup
     from memx.entry.cli.progress import Progress
+    from memx.entry.cli.search import say_missing
 
     if dry_run and yes:
         raise UsageError("--dry-run and --yes exclude each other")
@@ -31,8 +32,7 @@ def run_dedup(invocation: Invocation, *, dry_run: bool, yes: bool, explain: bool
         applied = None if is_dry else dedup.apply(invocation.project, planned, progress.report)
     invocation.emit(_document(planned, applied), _lines(planned, applied, explain=explain))
     invocation.problems(planned.problems)
-    if planned.degraded:
-        invocation.notice(f"compared without vectors: {planned.degraded}")
+    say_missing(invocation, _missing(planned))
     if planned.conflicts:
         invocation.notice(f"{amount(planned.conflicts, 'pair')} may be in conflict: memx conflicts --all")
     if applied is None and (planned.groups or planned.misnamed):
@@ -83,8 +83,12 @@ def _document(planned: Plan, applied: Applied | None) -> dict[str, object]:
         "conflicts": planned.conflicts,
         "finished": list(planned.unfinished if applied is None else applied.finished),
         "skipped": [] if applied is None else list(applied.skipped),
-        "degraded": planned.degraded,
+        "degraded": _missing(planned),
     }
+
+
+def _missing(planned: Plan) -> list[str]:
+    return [f"l4: {planned.degraded}"] if planned.degraded else []
 
 
 def _lines(planned: Plan, applied: Applied | None, *, explain: bool) -> Iterator[str]:

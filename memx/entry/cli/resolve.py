@@ -32,8 +32,10 @@ q - quit"""
 def run_conflicts(invocation: Invocation, *, all_: bool, marked: bool, possible: bool) -> int:
     """List the bullets that contradict each other; exit 1 when there are some."""
     from memx.app.conflicts import SURVEY_LIMIT, find_conflicts
+    from memx.app.index import missing_layers
     from memx.app.merge_check import merge_notes
     from memx.entry.cli.progress import Progress
+    from memx.entry.cli.search import say_missing
 
     if marked and (all_ or possible):
         raise UsageError("--marked excludes --all and --possible")
@@ -49,15 +51,18 @@ def run_conflicts(invocation: Invocation, *, all_: bool, marked: bool, possible:
         for note in merge_notes(invocation.project)
         if frozenset((note.a.bullet.id, note.b.bullet.id)) not in listed
     ]
+    degraded = missing_layers(invocation.project)
     document = {
         "conflicts": [_document(conflict) for conflict in conflicts],
         "compared": is_surveyed,
         "alike": found.alike,
         "possible_duplicates": found.duplicates,
         "merged": [_note_document(note) for note in notes],
+        "degraded": list(degraded),
     }
     lines = (line for conflict in conflicts for line in _lines(invocation, conflict))
     invocation.emit(document, (*lines, *(line for note in notes for line in _note_lines(note))))
+    say_missing(invocation, degraded)
     invocation.problems(list(found.problems))
     if found.alike + found.duplicates:
         invocation.notice(

@@ -10,7 +10,7 @@ from memx.escape import show_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from memx.app.search import SearchAnswer
     from memx.entry.cli.invocation import Invocation
@@ -116,9 +116,14 @@ def _hit_lines(invocation: Invocation, hit: Hit, *, explains: bool) -> Iterator[
 
 def say(invocation: Invocation, answer: SearchAnswer) -> None:
     """Say what was missing and which files are broken."""
-    for missing in answer.degraded:
-        invocation.notice(_in_words(missing))
+    say_missing(invocation, answer.degraded)
     invocation.problems(answer.problems)
+
+
+def say_missing(invocation: Invocation, degraded: Iterable[str]) -> None:
+    """Say which layers were missing, the same way whatever compares or searches."""
+    for missing in degraded:
+        invocation.notice(_in_words(missing))
 
 
 def _in_words(missing: str) -> str:

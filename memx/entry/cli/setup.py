@@ -100,11 +100,14 @@ def run_doctor(invocation: Invocation, *, llm: bool) -> int:
 
 def run_reindex(invocation: Invocation, *, rebuild: bool) -> int:
     """Bring the index up to the files, or build it anew."""
-    from memx.app.index import refresh_index
+    from memx.app.index import missing_layers, refresh_index
+    from memx.entry.cli.search import say_missing
 
     done = refresh_index(invocation.project, rebuild=rebuild)
-    document = {"bullets": done.bullets, "embedded": done.embedded}
+    degraded = missing_layers(invocation.project)
+    document = {"bullets": done.bullets, "embedded": done.embedded, "degraded": list(degraded)}
     invocation.emit(document, [f"{amount(done.bullets, 'bullet')}, {done.embedded} embedded anew"])
+    say_missing(invocation, degraded)
     invocation.problems(done.problems)
     return EXIT_OK
 
