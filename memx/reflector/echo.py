@@ -43,15 +43,22 @@ _WRAPPED = pattern(r"^[^\w\n]*\w")
 _NEVER = pattern(r"(?!)")
 _COLUMN = pattern(rf"^[^\w\n]*(?:written |read )?(?P<id>{_ID})\b(?:\s{{2,}}|\s+(?=bullets/))(?P<next>\S+)")
 _CLASSES = pattern(rf"\b(?:{'|'.join(SECTIONS)})/(?:{'|'.join(TYPES)})\b")
+_SUMMARY = pattern(
+    rf"^(?:(?:{'|'.join(SECTIONS)})  \(\d+\)$|\s*\$ (?:git )?memx\s|[#\s]*{_ID}: (?:{'|'.join(SECTIONS)}), )"
+)
+"""A section with its count, a command of memx with what it printed below, the head of a bullet's facts."""
+_FILE = pattern(rf"\bbullets/\S*\b{_ID}\.md\b")
 _ID_WORD = pattern(rf"\b{_ID}\b")
 _BULLET_ID = pattern(rf"^id: [\"']?{_ID}\b")
 _DOCUMENT = pattern(rf"\"id\":\s*\"{_ID}\"")
 _DOCUMENT_PART = pattern(r"^\s*(?:\"|[\]\[{}])")
 _ID_COLUMN = pattern(rf"  (?=\S)(?<=\b{_ID}  )")
 _OUTPUT = pattern(
-    rf"\bmemx: |\b{_ID}[\s,][^\n]{{0,40}}bullets/|^id: [\"']?{_ID}\b|\"id\":\s*\"{_ID}\"", re.MULTILINE
+    rf"\bmemx: |\b{_ID}[\s,][^\n]{{0,40}}bullets/|bullets/\S*\b{_ID}\.md\b"
+    rf"|^\w+  \(\d+\)$|\$ (?:git )?memx\s|^id: [\"']?{_ID}\b|\"id\":\s*\"{_ID}\"",
+    re.MULTILINE,
 )
-_OUTPUT_WORDS = ("memx: ", "bullets/", '"id"', "id: ")
+_OUTPUT_WORDS = ("memx: ", "memx ", "  (", "bullets/", '"id"', "id: ")
 """One of them stands wherever _OUTPUT matches."""
 _WRAP = 60
 """Characters from which on an editor may have wrapped a line."""
@@ -115,6 +122,8 @@ def _is_whole(line: str) -> bool:
 
 def _is_head(line: str) -> bool:
     """Tell whether a line names a bullet by its id as memx does: first in its column, or with section and type."""
+    if _SUMMARY.match(line) or _FILE.search(line):
+        return True
     if _CLASSES.search(line) and any(is_id(word) for word in _ID_WORD.findall(line)):
         return True
     column = _COLUMN.match(line)

@@ -27,6 +27,10 @@ FORMS = {
     "list": "dejr5b4cv1  debugging     93  {lesson}",
     "id of letters": "management  debugging     93  {lesson}",
     "context": "1. [debugging/pitfall, dejr5b4cv1, project:bullets/debugging/x.md (hand)]\n\n    {lesson}",
+    "exported facts": "## dejr5b4cv1\n\ndejr5b4cv1: debugging, pitfall, project, score 93\n- file: "
+    "project:bullets/debugging/x-dejr5b4cv1.md\n\n> {lesson}",
+    "summary": "debugging  (5)\n   94  {lesson}\n       … and 2 more",
+    "command": "$ memx search redis\n  1. 0.292  {lesson}",
     "xml": '<memx-notes query="x">\n<note id="dejr5b4cv1">\n<text>{lesson}</text>\n</note>\n</memx-notes>',
     "json": '{{"version":1,"hits":[{{"id":"dejr5b4cv1","section":"debugging","text":"{lesson}"}}]}}',
     "indented json": '{{\n  "bullets": [\n    {{\n      "id": "dejr5b4cv1",\n      "text": "{lesson}"\n    }}\n  ]\n}}',
@@ -99,6 +103,8 @@ def test_message_that_an_editor_wrapped_is_dropped_whole() -> None:
         "The identifier of the node is id: unknown",
         "Use debugging/pitfall as the classes of this lesson.",
         "| name | memx: |",
+        "Run memx search before you ask, because it knows.",
+        "Things  (5)",
     ],
 )
 def test_words_of_a_person_about_memx_stay(text: str) -> None:
