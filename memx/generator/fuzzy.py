@@ -59,6 +59,7 @@ class FuzzyMatcher:
         if query is not self._query:
             self._query, self._asked = query, _asked(query)
         exact, stems, thin = bullet.exact, bullet.stems, dilution(bullet.length)
+        is_wide = not exact.isascii()  # a text without a CJK character is not searched for CJK words
         found = 0.0
         for needle, needles, weighted, related_stems, related_words in self._asked:
             count = exact.count(needle)
@@ -70,7 +71,10 @@ class FuzzyMatcher:
                 found += weighted.weight * (share * (many / (many + thin)))
             else:
                 share = self._resemblance(weighted, bullet)
-                if share < RELATED_CREDIT and (_any(related_stems, stems) or _any(related_words, exact)):
+                if share < RELATED_CREDIT and (
+                    (related_stems and _any(related_stems, stems))
+                    or (related_words and is_wide and _any(related_words, exact))
+                ):
                     share = RELATED_CREDIT
                 found += weighted.weight * (share * (1 / (1 + thin)))
         # Divided first: a full match is the bound itself, not one rounding above.
