@@ -43,6 +43,11 @@ OTHER_MODEL = (
 )
 """What a search says between the choice of another model and the end of the work behind its back."""
 
+NEW_TEXTS = (
+    "vectors: those of new texts are still being made, so hits by meaning may be missing; memx reindex waits"
+)
+"""What a search says while another process embeds many texts that a switch of branch or a clone brought."""
+
 OVERLAY_LIMIT = 500
 """More changed files than this are indexed in memory rather than scanned."""
 
@@ -192,12 +197,34 @@ class Index:
             head.problems,
             check_due=is_old or not self._is_embedded(head),
             checks_hits=checks_hits,
-            degraded=OTHER_MODEL if is_other_model else "",
+            degraded=OTHER_MODEL if is_other_model else NEW_TEXTS if self._is_unembedded(head) else "",
         )
+
+    def _is_unembedded(self, head: Head) -> bool:
+        """Return whether so many texts of an index may have no vector that a search does not embed them itself."""
+        if self.vectors is None:
+            return False
+        from memx.index.vectors import FEW_TEXTS
+
+        return head.file_count > FEW_TEXTS and (not head.fingerprint or not len(self.vectors.store))
+
+    def _lacks_vectors(self, bullets: Sequence[PackedBullet]) -> bool:
+        """Return whether texts beside the index have no vector; a few are embedded by the way."""
+        if self.vectors is None:
+            return False
+        from memx.index.vectors import FEW_TEXTS
+
+        try:
+            missing = self.vectors.missing(bullets)
+        except IndexUnavailableError:
+            return True
+        return len(missing) > FEW_TEXTS or not self.vectors.ensure(bullets)
 
     def _overlaid(self, lexical: LexicalIndex, head: Head, changes: Changes, degraded: str) -> Snapshot:
         scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
         overlay = _in_memory(changes.bullets)
+        if not degraded and (self._is_unembedded(head) or self._lacks_vectors(changes.bullets)):
+            degraded = NEW_TEXTS
         return Snapshot(
             lexical,
             tuple(sorted(scopes)),
@@ -211,6 +238,8 @@ class Index:
 
     def _from_files(self, degraded: str = "") -> Snapshot:
         changes = self._changes(None, None)
+        if not degraded and self._lacks_vectors(changes.bullets):
+            degraded = NEW_TEXTS
         return make_snapshot(changes.bullets, changes.problems, check_due=True, degraded=degraded)
 
     def linear(self, reason: str) -> Snapshot:
@@ -319,12 +348,13 @@ class Index:
                 return False
             if not changes.tables.is_current():
                 return False
+            # Before the index and its tables say that the files are in it: until then a search knows what is new.
+            fingerprint = self._embedded(changes.bullets) and head.fingerprint
             if changes.paths:
                 lexical = self._open_lexical(generation)
                 _keep(generation, lexical, changes)
                 lexical.apply(changes.bullets, sorted(changes.paths))
             _save_changes(generation, changes)
-            fingerprint = self._embedded(changes.bullets) and head.fingerprint
             head = _checked(replace(head, fingerprint=fingerprint), changes)
             scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
             head = replace(
