@@ -140,7 +140,7 @@ def main(arguments: list[str]) -> None:
     """Run the benchmark."""
     named = [argument for argument in arguments if not argument.startswith("--")]
     path = named[0] if named else os.path.join(SHARED, "eval", "pairs.dev.jsonl")
-    model_dir = named[1] if len(named) > 1 else os.path.join(SHARED, "models", "memx-multi-256-int8")
+    model_dir = named[1] if len(named) > 1 else os.path.join(os.path.dirname(HERE), "memx", "data", "model")
     rows = read_pairs(path)
     near = cosines(rows, model_dir)
     if "--fitted" in arguments:

@@ -14,7 +14,7 @@ sys.path.insert(0, ROOT)
 from memx.index.dense.model import format_manifest, measure_files  # noqa: E402
 from memx.index.dense.vocabulary import build_vocabulary_map  # noqa: E402
 
-MODEL_ID = "memx-multi-256-int8"
+MODEL_ID = "memx-multi-256-int8-r2"
 
 
 def main() -> None:

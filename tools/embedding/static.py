@@ -129,10 +129,14 @@ def load_table(folder: str) -> np.ndarray:
 
 
 def export(table: np.ndarray, means: csr_matrix, tokenizer: Tokenizer, folder: str) -> None:
-    """Rotate to 256 on the second moment of the sentence vectors, make rows int8, write the folder."""
+    """Rotate to 256 on the second moment of the sentence vectors and write the folder."""
     sentences = unit(means @ table)
     values, vectors = np.linalg.eigh(sentences.T @ sentences)
-    rows = table @ vectors[:, np.argsort(values)[::-1][:DIMENSION]]
+    write_model(table @ vectors[:, np.argsort(values)[::-1][:DIMENSION]], tokenizer, folder)
+
+
+def write_model(rows: np.ndarray, tokenizer: Tokenizer, folder: str) -> None:
+    """Make rows (V × 256) int8, each with its scale, and write a folder that model2vec loads."""
     scales = np.maximum(np.abs(rows).max(axis=1), 1e-12) / 127
     os.makedirs(folder, exist_ok=True)
     tensors = {

@@ -31,7 +31,7 @@ def own_model(tmp_path: object) -> str:
 def test_bundled_model_is_whole() -> None:
     """The shipped files have the shipped hashes."""
     info = load_model_info(EmbeddingConfig())
-    assert (info.dir, info.id, info.dimension) == (resource("model"), "memx-multi-256-int8", 256)
+    assert (info.dir, info.id, info.dimension) == (resource("model"), "memx-multi-256-int8-r2", 256)
     assert {file.name for file in info.files} >= {*FILES, "vocabulary.map", "calibration.txt"}
     assert verify_model(info) == []
     assert info.fingerprint == f"{info.id}@{info.revision}/256/{info.tokenizer_hash}"
