@@ -49,7 +49,7 @@ def missing_anchors(project: Project, anchors: Iterable[str]) -> list[str]:
         elif check_anchor(anchor, None, data).state == ORPHANED:
             what = anchor.symbol or f"line {anchor.last}"
             found.append(f"anchor {text}: {anchor.path} has no {what}")
-    return found
+    return [project.sanitizer.sanitize(sentence).text for sentence in found]
 
 
 def _blob(project: Project, path: str) -> str:

@@ -140,6 +140,18 @@ def path_in_repository(project: Project, path: str) -> str:
     return os.path.normpath(path).replace(os.sep, "/") if not os.path.isabs(path) else below
 
 
+def path_note(project: Project, path: str) -> str:
+    """Return a sentence about a path that no file has, or that lies outside the repository; empty for any other."""
+    inside = path_in_repository(project, path)
+    if os.path.isabs(inside) or inside.startswith("../") or inside == "..":
+        said = f"{path} is outside the repository, so no bullet is anchored there"
+    elif not os.path.lexists(os.path.join(project.root, inside)):
+        said = f"there is no file {path}"
+    else:
+        return ""
+    return project.sanitizer.sanitize(said).text
+
+
 def needs_marks(project: Project) -> bool:
     """Say whether the code was never verified at the commit that is checked out, and could be now."""
     head = project.head

@@ -11,7 +11,7 @@ import os
 from memx.app.index import open_vectors
 from memx.app.search import SearchStore, search
 from memx.app.viewer import make_viewer
-from memx.errors import FrontMatterError, GitError, ModelUnavailableError, UsageError
+from memx.errors import FrontMatterError, ModelUnavailableError
 from memx.index.fixed import FixedIndex
 from memx.index.freshness import FOLDERS, SUFFIX
 from memx.model import Problem, StoredBullet
@@ -27,10 +27,10 @@ REGULAR_MODES = ("100644", "100755")
 
 
 def search_revision(project: Project, request: SearchRequest) -> SearchAnswer:
-    """Answer a question from the project's store at `request.rev`; raises UsageError for an unknown one."""
-    repository = project.repository
-    if repository is None:
-        raise UsageError("--rev needs a git repository")
+    """Answer a question from the project's store at `request.rev`; raises GitError for an unknown one."""
+    from memx.app.distil import require_repository
+
+    repository = require_repository(project)
     commit, date = resolve(repository, request.rev)
     bullets, problems = read_store(project, repository, commit)
     try:
@@ -49,17 +49,12 @@ def search_revision(project: Project, request: SearchRequest) -> SearchAnswer:
 
 
 def resolve(repository: Repository, revision: str) -> tuple[str, float]:
-    """Return the commit of a revision and its date; raises UsageError when there is none."""
+    """Return the commit of a revision and its date; raises GitError when there is none."""
     from memx.repo.discovery import run_in
+    from memx.repo.history import resolve_commit
 
-    if revision.startswith("-"):
-        raise UsageError(f"{revision!r} is not a revision")
-    try:
-        shown = run_in(repository, ["show", "-s", "--format=%H %ct", f"{revision}^{{commit}}", "--"])
-        commit, _, date = shown.decode("ascii").strip().partition(" ")
-        return commit, float(date)
-    except (GitError, ValueError) as error:
-        raise UsageError(f"{revision!r} is not a revision") from error
+    commit = resolve_commit(repository, revision)
+    return commit, float(run_in(repository, ["show", "-s", "--format=%ct", commit, "--"]))
 
 
 def read_store(

@@ -141,3 +141,52 @@ def test_config_set_out_of_range_names_file_key_and_range(store: Program) -> Non
     said = store.run("config").stderr.decode()
     assert "decay.half_life_days must be from 0.001 to 1,000,000, not '0'" in said
     assert ".memx/config.yml:2" in said
+
+
+def test_since_of_no_date_is_a_usage_error(store: Program) -> None:
+    """Git would take it for now and read nothing; what git reads as a date is taken."""
+    for source in (["--history"], ["--range", "HEAD"]):
+        done = store.run("distill", *source, "--since", "not a date")
+        assert (done.returncode, b"not a date" in done.stderr) == (2, True)
+    store.ok("distill", "--history", "--since", "2.weeks.ago")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("search", "kiosk", "--rev"), ("diff",), ("distill", "--commit"), ("distill", "--range")],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("revision", ["nosuch", "HEAD~99"])
+def test_unknown_revision_is_an_expected_failure(
+    store: Program, words: tuple[str, ...], revision: str
+) -> None:
+    """The same exit code whichever command asks."""
+    done = store.run(*words, revision)
+    assert (done.returncode, revision.encode() in done.stderr) == (1, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("src/nosuch.py", "there is no file src/nosuch.py"),
+        ("../other", "is outside the repository"),
+        ("a.py", ""),
+    ],
+)
+@pytest.mark.parametrize("command", ["search", "context"])
+def test_path_that_is_not_there_is_named(store: Program, command: str, path: str, words: str) -> None:
+    """A slip in `--path` is said, and the answer is given all the same."""
+    store.ok("add", "The kiosk needs a reboot on Mondays")
+    store.commit("Code", a_py="x = 1\n")
+    done = store.run(command, "kiosk reboot", "--path", path, "--json")
+    assert (done.returncode, len(json.loads(done.stdout)["hits"])) == (0, 1)
+    said = done.stderr.decode()
+    assert words in said if words else "--path" not in said
+
+
+def test_name_of_a_missing_anchor_is_redacted(store: Program) -> None:
+    """A notice tells no secret that the stored anchor does not hold either."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    done = store.run("add", "The kiosk needs a reboot on Mondays", "--anchor", f"src/{secret}.py")
+    assert b"there is no file" in done.stderr
+    assert secret.encode() not in done.stdout + done.stderr

@@ -18,7 +18,7 @@ def run_context(invocation: Invocation, **values: object) -> int:
     """Print what is worth knowing here, or what answers the query, as a block for a prompt."""
     from memx.app.context import ContextRequest, context
     from memx.app.recall import refresh_later
-    from memx.entry.cli.search import number, say, words
+    from memx.entry.cli.search import number, say, say_paths, words
 
     request = ContextRequest(
         query=" ".join(words(values["query"])),
@@ -43,6 +43,7 @@ def run_context(invocation: Invocation, **values: object) -> int:
         invocation.print(found.block.rstrip("\n"))
     else:
         invocation.notice("no bullet is worth a word here, or none fits the budget")
+    say_paths(invocation, request.path)
     say(invocation, found.answer)
     sys.stdout.flush()
     refresh_later(invocation.project, found.answer)

@@ -80,10 +80,16 @@ def _history(source: str, values: dict[str, object]) -> History:
     for name, number in (("top", top), ("max-count", count)):
         if isinstance(number, int) and number < 0:
             raise UsageError(f"--{name} must be zero or more")
+    since = str(values["since"] or "")
+    if values["since"] is not None:
+        from memx.repo.git_date import is_git_date
+
+        if not is_git_date(since):
+            raise UsageError(f"not a date: {since!r}", hint="use 2026-11-30, or words such as 2.weeks.ago")
     limit = top if isinstance(top, int) else HISTORY_TOP if source == "history" else 0
     return History(
         revisions=_revisions(source, values),
-        since=str(values["since"] or ""),
+        since=since,
         max_count=count if isinstance(count, int) else None,
         top=limit,
         is_walked=source != "commit",

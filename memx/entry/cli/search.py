@@ -38,6 +38,7 @@ def run(invocation: Invocation, **values: object) -> int:
         from memx.generator.render import render
 
         invocation.print(render(answer.query, answer.hits, form).rstrip("\n"))
+    say_paths(invocation, () if request.rev else (request.path,))
     say(invocation, answer)
     sys.stdout.flush()
     refresh_later(invocation.project, answer)
@@ -112,6 +113,15 @@ def _hit_lines(invocation: Invocation, hit: Hit, *, explains: bool) -> Iterator[
         from memx.generator.explain import explain
 
         yield from explain(hit)
+
+
+def say_paths(invocation: Invocation, paths: Iterable[str]) -> None:
+    """Say which paths no bullet can be anchored at, as after a slip of the hand; the answer is given all the same."""
+    from memx.app.recall import path_note
+
+    for note in [path_note(invocation.project, path) for path in paths if path]:
+        if note:
+            invocation.notice(show_controls(f"--path: {note}"))
 
 
 def say(invocation: Invocation, answer: SearchAnswer) -> None:
