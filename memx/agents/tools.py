@@ -109,6 +109,8 @@ def _added(added: Added) -> Iterable[str]:
     yield f"{added.action} {added.id} {added.path}"
     if added.reason:
         yield added.reason
+    if added.hint:
+        yield f"Note: {added.hint}"
     if added.warning:
         yield f"A person will look twice: {added.warning}."
     yield from (f"It may conflict with {other}: read that note too." for other in added.conflicts)

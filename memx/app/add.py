@@ -74,6 +74,8 @@ def add(project: Project, draft: Draft) -> Added:
     bullet = complete(project, draft)
     validate_bullet(bullet)
     added = _add(project, bullet)
+    if added.action in (WRITTEN, FLAGGED):
+        added = replace(added, hint=_unseen_hint(project, bullet.scope))
     return replace(added, warning=ORDERS) if gives_orders(bullet) else added
 
 
@@ -124,6 +126,14 @@ def _merge(project: Project, target: StoredBullet, bullet: Bullet) -> StoredBull
         if project.store.read_or_none(target.path) is not None:
             raise
         return None
+
+
+def _unseen_hint(project: Project, scope: str) -> str:
+    """Say that a scope names another project, so that nobody sees the bullet in this one; empty for any other."""
+    name = os.path.basename(project.root)
+    if project.store_name != "project" or not scope.startswith("project:") or scope == f"project:{name}":
+        return ""
+    return f"it is not seen here, for this is project:{name}, not {scope}: memx add --scope project"
 
 
 def _holder(store: Store, bullet: Bullet) -> StoredBullet | None:
