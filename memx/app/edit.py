@@ -8,6 +8,8 @@ import shlex
 from memx.errors import FrontMatterError, MemxError
 from memx.record import record
 
+_LAST_RESORT = "vi"
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.app.curate import Settled
@@ -93,7 +95,7 @@ def edit_text(project: Project, text: str) -> str:
 def _open_editor(project: Project, path: str) -> None:
     import subprocess
 
-    editor = _editor(project)
+    editor = named_editor(project) or _LAST_RESORT
     try:
         command = [*shlex.split(editor), path]
     except ValueError as error:
@@ -108,8 +110,7 @@ def _open_editor(project: Project, path: str) -> None:
         raise MemxError(f"the editor ended with {status}; nothing was changed", path=path)
 
 
-def _editor(project: Project) -> str:
-    for name in ("GIT_EDITOR", "VISUAL", "EDITOR"):
-        if project.environ.get(name):
-            return project.environ[name]
-    return "vi"
+def named_editor(project: Project) -> str:
+    """Return the editor that the environment names, empty when it names none."""
+    found = (project.environ.get(name) for name in ("GIT_EDITOR", "VISUAL", "EDITOR"))
+    return next(filter(None, found), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from memx.entry.cli.command import BULLET, INTEGER, VIEW, Command, argument, flag, option
 from memx.errors import EXIT_EXPECTED, EXIT_OK, MemxError, UsageError
@@ -221,14 +222,21 @@ def _line(invocation: Invocation, stored: StoredBullet, *, is_superseded: bool) 
 
 def run_edit(invocation: Invocation, *, bullet: str) -> int:
     """Open a bullet in the editor and take it back only when it is valid."""
-    from memx.app.edit import edit_in_editor
+    from memx.app.edit import edit_in_editor, named_editor
 
+    has_screen = invocation.is_interactive and sys.stdout.isatty() and not invocation.json
+    if not named_editor(invocation.project) and not has_screen:
+        raise UsageError(
+            "edit needs a terminal or an editor of yours",
+            hint="set EDITOR, or change the file and run memx fmt",
+        )
     edited = edit_in_editor(invocation.project, bullet)
     stored = edited.stored
     settled = edited.settled
     is_merged = settled is not None and settled.is_merged
     verb = "merged" if is_merged else "edited" if edited.is_changed else "unchanged"
-    invocation.print(f"{verb} {stored.bullet.id} {stored.path}")
+    document = {"action": verb, "id": stored.bullet.id, "path": stored.path}
+    invocation.emit(document, [f"{verb} {stored.bullet.id} {stored.path}"])
     if settled is not None:
         say_settled(invocation, settled)
     return EXIT_OK
