@@ -49,7 +49,10 @@ def run_run(invocation: Invocation, *, name: str, arguments: tuple[str, ...]) ->
     if name not in HOOKS:
         raise UsageError(f"memx has no hook {name[:40]!r}", hint=f"one of {', '.join(HOOKS)}")
     _repository(invocation)
-    return main([name, *arguments])
+    code = main([name, *arguments])
+    if invocation.json:
+        invocation.document({"hook": name, "exit": code})
+    return code
 
 
 def _repository(invocation: Invocation) -> Repository:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 _TAKES_TEXT = frozenset(("search", "add", "compare", "why-not"))
+_VERSION_FLAGS = frozenset(("--version", "-V"))
+_BARE_FLAGS = frozenset(("--json", "--quiet", "-q"))
 _SHARED_FLAGS = ("--json", "--quiet", "-q", "-C", "--now")
 
 
@@ -69,8 +71,8 @@ def _require_utf8() -> None:
 
 
 def _dispatch(argv: list[str]) -> int:
-    if argv in (["--version"], ["-V"]):
-        sys.stdout.write(f"memx {__version__}\n")
+    if not _VERSION_FLAGS.isdisjoint(argv) and _VERSION_FLAGS.union(_BARE_FLAGS).issuperset(argv):
+        _print_version(is_json="--json" in argv)
         return EXIT_OK
     found = split_shared(argv)
     if found is not None and found[1]:
@@ -81,6 +83,15 @@ def _dispatch(argv: list[str]) -> int:
             if values is not None:
                 return execute(command[0], {**shared, **values})
     return _run_typer(argv)
+
+
+def _print_version(*, is_json: bool) -> None:
+    if not is_json:
+        sys.stdout.write(f"memx {__version__}\n")
+        return
+    from memx.entry.cli.invocation import Invocation
+
+    Invocation(os.environ, json=True).document({"memx": __version__})
 
 
 def with_default(words: list[str]) -> list[str]:
