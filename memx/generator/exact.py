@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from memx.generator.density import dilution
-from memx.generator.spelling import is_folded_in
+from memx.generator.spelling import folded_words
 from memx.index.analysis import WORD, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.generator.query import Query
-    from memx.index.analysis import Term
     from memx.index.packed import PackedBullet
 
-    _Asked = tuple[str, float, Term, tuple[str, ...], str]
+    _Asked = tuple[str, float, tuple[str, ...], str, str]
 
 EXACT_MAX = 15.0
 
@@ -42,13 +41,18 @@ class ExactMatcher:
         if query is not self._query:
             self._query, self._asked, self._pairs = query, _asked(query), _pairs(query)
         thin = dilution(bullet.length)
+        view, is_plain = bullet.stems, exact.isascii()
+        accented: frozenset[str] | None = None
         found = 0.0
-        for needle, weight, term, stems, plain in self._asked:
+        for needle, weight, stems, plain, other in self._asked:
             count = exact.count(needle)
             if count:
                 found += weight * (count / (count + thin))
-            elif stems and is_folded_in(term, stems, plain, bullet):
-                found += weight * (FOLDED_CREDIT * (1 / (1 + thin)))
+            elif (other or not is_plain) and _any(stems, view):
+                if accented is None:
+                    accented = folded_words(exact)
+                if plain in accented or (other and other in exact):
+                    found += weight * (FOLDED_CREDIT * (1 / (1 + thin)))
         total = query.weight
         words = min(1.0, found / total) if total else 0.0
         return EXACT_MAX * ((1 - PHRASE_SHARE) * words + PHRASE_SHARE * self._adjacent(exact))
@@ -63,18 +67,26 @@ class ExactMatcher:
         return found / total if total else 0.0
 
 
+def _any(needles: tuple[str, ...], view: str) -> bool:
+    for needle in needles:  # noqa: SIM110 (a generator would cost more than the search)
+        if needle in view:
+            return True
+    return False
+
+
 def _asked(query: Query) -> tuple[_Asked, ...]:
-    """Return what to look for in each bullet, a row a term; a term that cannot differ in accents has no stems."""
-    return tuple(
-        (
-            f" {w.term.exact} ",
-            w.weight,
-            w.term,
-            tuple([f" {stem} " for stem in w.term.stems]) if w.term.kind == WORD else (),
-            fold(w.term.exact),
-        )
-        for w in query.terms
-    )
+    """Return what to look for in each bullet, a row a term: the term, its weight, its stems, the term without accents.
+
+    The last is the term without accents between blanks, empty where it has none; what cannot differ in accents
+    has no stems.
+    """
+    asked = []
+    for w in query.terms:
+        exact = w.term.exact
+        plain = fold(exact)
+        stems = tuple([f" {stem} " for stem in w.term.stems]) if w.term.kind == WORD else ()
+        asked.append((f" {exact} ", w.weight, stems, plain, "" if plain == exact else f" {plain} "))
+    return tuple(asked)
 
 
 def _pairs(query: Query) -> tuple[tuple[str, float], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memx.generator.density import dilution
-from memx.generator.spelling import allowed_edits, near_words, parts_of
+from memx.generator.spelling import allowed_edits, near_words, needles_of
 from memx.index.analysis import CJK, WORD, fold, is_cjk
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memx.index.packed import PackedBullet
 
     _Target = tuple[str, int, tuple[str, ...], dict[str, int]]
-    _Asked = tuple[str, tuple[str, ...], WeightedTerm, tuple[str, ...], tuple[str, ...]]
+    _Asked = tuple[str, tuple[str, ...], float, WeightedTerm | None, tuple[str, ...], tuple[str, ...]]
 
 FUZZY_MAX = 10.0
 
@@ -61,22 +61,23 @@ class FuzzyMatcher:
         exact, stems, thin = bullet.exact, bullet.stems, dilution(bullet.length)
         is_wide = not exact.isascii()  # a text without a CJK character is not searched for CJK words
         found = 0.0
-        for needle, needles, weighted, related_stems, related_words in self._asked:
-            count = exact.count(needle)
-            most = 0
+        for needle, needles, weight, resembling, related_stems, related_words in self._asked:
+            count = many = exact.count(needle)
             for stem in needles:
-                most = max(most, stems.count(stem))
-            if count or most:
-                share, many = (1.0 if count else STEM_CREDIT), max(count, most)
-                found += weighted.weight * (share * (many / (many + thin)))
-            else:
-                share = self._resemblance(weighted, bullet)
-                if share < RELATED_CREDIT and (
-                    (related_stems and _any(related_stems, stems))
-                    or (related_words and is_wide and _any(related_words, exact))
-                ):
-                    share = RELATED_CREDIT
-                found += weighted.weight * (share * (1 / (1 + thin)))
+                number = stems.count(stem)
+                if number > many:  # noqa: PLR1730 (a call of max costs more than the search)
+                    many = number
+            if many:
+                found += weight * ((1.0 if count else STEM_CREDIT) * (many / (many + thin)))
+                continue
+            share = 0.0 if resembling is None else self._resemblance(resembling, bullet)
+            if share < RELATED_CREDIT and (
+                (related_stems and _any(related_stems, stems))
+                or (related_words and is_wide and _any(related_words, exact))
+            ):
+                share = RELATED_CREDIT
+            if share:
+                found += weight * (share * (1 / (1 + thin)))
         # Divided first: a full match is the bound itself, not one rounding above.
         return FUZZY_MAX * min(1.0, found / total)
 
@@ -88,8 +89,6 @@ class FuzzyMatcher:
         if term.pieces:
             found = sum(any(f" {stem} " in bullet.stems for stem in piece) for piece in term.pieces)
             return PIECE_CREDIT * found / len(term.pieces)
-        if not weighted.may_be_misspelt or term.kind != WORD:
-            return 0.0
         distance = self._distance(term, bullet)
         return 0.0 if distance is None else EDIT_CREDIT[distance]
 
@@ -100,7 +99,11 @@ class FuzzyMatcher:
         near = self._near.get(term.exact)
         if near is None:
             near = self._near[term.exact] = self._distances(term, "".join([b.stems for b in self._prepared]))
-        return min([distance for word, distance in near.items() if word in bullet.stems], default=None)
+        best, view = None, bullet.stems
+        for word, distance in near.items():
+            if word in view and (best is None or distance < best):
+                best = distance
+        return best
 
     def _distances(self, term: Term, view: str) -> dict[str, int]:
         """Return the words of a view that are near a term or its stems, between blanks, with their distances."""
@@ -108,8 +111,8 @@ class FuzzyMatcher:
         if targets is None:
             targets = self._targets[term.exact] = _targets(term)
         near: dict[str, int] = {}
-        for target, edits, parts, known in targets:
-            if near_words(target, edits, view, known, parts) is None:
+        for target, edits, needles, known in targets:
+            if near_words(target, edits, view, known, needles) is None:
                 continue
             for word, distance in known.items():
                 if distance <= edits:
@@ -126,8 +129,15 @@ def _asked(query: Query) -> tuple[_Asked, ...]:
         stems = tuple([f" {stem} " for stem in w.term.stems])
         related_stems = tuple([f" {word} " for word in w.related if not is_cjk(word[0])])
         related_words = tuple([f" {word} " for word in w.related if is_cjk(word[0])])
-        asked.append((f" {w.term.exact} ", stems, w, related_stems, related_words))
+        resembling = w if _may_resemble(w) else None
+        asked.append((f" {w.term.exact} ", stems, w.weight, resembling, related_stems, related_words))
     return tuple(asked)
+
+
+def _may_resemble(weighted: WeightedTerm) -> bool:
+    """Return whether a term may be there in part or with slips."""
+    term = weighted.term
+    return term.kind == CJK or bool(term.pieces) or (weighted.may_be_misspelt and term.kind == WORD)
 
 
 def _any(needles: tuple[str, ...], view: str) -> bool:
@@ -141,7 +151,7 @@ def _targets(term: Term) -> tuple[_Target, ...]:
     """Return the words whose slips count for a term: itself and its stems."""
     word = fold(term.exact)
     return tuple(
-        (target, edits, parts_of(target, edits), {})
+        (target, edits, needles_of(target, edits), {})
         for target in dict.fromkeys((word, *term.stems))
         if (edits := allowed_edits(target)) and word.startswith(target[:_STEM_PREFIX])
     )

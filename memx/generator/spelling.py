@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from memx.index.analysis import fold
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memx.index.analysis import Term
-    from memx.index.packed import PackedBullet
-
 ONE_EDIT_CHARS = 4
 TWO_EDITS_CHARS = 8
 
@@ -35,50 +28,56 @@ def parts_of(word: str, edits: int) -> tuple[str, ...]:
     return tuple(word[a:b] for a, b in zip(cuts, cuts[1:], strict=False))  # noqa: RUF007 (itertools costs an import)
 
 
+def needles_of(word: str, edits: int) -> tuple[str, ...]:
+    """Return what to look for in a view of words between blanks to meet each word that may be a slip of this one.
+
+    The parts of the word; where one edit is allowed, less is met in vain: the first part is then left at
+    the begin of the other word or the second one at its end, if it is not the letters beside the cut that
+    changed places.
+    """
+    parts = parts_of(word, edits)
+    if edits != 1:
+        return parts
+    first, second = parts
+    swapped = f"{first[:-1]}{second[:1]}{first[-1:]}{second[1:]}"
+    ends = (f" {first}", f"{second} ")
+    return (*ends, f" {swapped} ") if first in swapped or second in swapped else ends
+
+
 def near_words(
-    word: str, edits: int, view: str, known: dict[str, int], parts: tuple[str, ...] = ()
+    word: str, edits: int, view: str, known: dict[str, int], needles: tuple[str, ...] = ()
 ) -> int | None:
     """Return the smallest distance (1 to `edits`) from a word to a term of a view; None: none is that near.
 
-    `known` remembers the distances of terms already compared with this word, `parts` are its parts
-    where the caller has them.
+    The view begins and ends with a blank. `known` remembers the distances of terms already compared with
+    this word, `needles` are those of the word where the caller has them.
     """
     best = edits + 1
     letters = frozenset(word)
-    for part in parts or parts_of(word, edits):
-        at = view.find(part)
+    find, find_back = view.find, view.rfind
+    for needle in needles or needles_of(word, edits):
+        at = find(needle)
         while at >= 0:
-            start = view.rfind(" ", 0, at) + 1
-            end = view.find(" ", at)
-            other = view[start:end]
+            # The needle may begin with the blank before the word, and end with the one after it.
+            end = find(" ", at + 1)
+            other = view[find_back(" ", 0, at + 1) + 1 : end]
             distance = known.get(other)
             if distance is None:
                 # An edit takes one letter away and brings one in at most: few words pass this.
                 may_be_near = len(letters.symmetric_difference(other)) <= 2 * edits
                 distance = known[other] = edit_distance(word, other, edits) if may_be_near else edits + 1
-            best = min(best, distance)
-            at = view.find(part, end)
+            if distance < best:  # noqa: PLR1730 (a call of min costs more than the look-up)
+                best = distance
+            at = find(needle, end)
     return max(best, 1) if best <= edits else None
 
 
-def is_folded_in(term: Term, stems: Sequence[str], plain: str, bullet: PackedBullet) -> bool:
-    """Return whether a bullet holds a word that differs from a term in its accents alone.
-
-    `stems` are the term's, between blanks; `plain` is the term without accents.
-    """
-    view = bullet.stems
-    for stem in stems:
-        if stem in view:
-            break
-    else:
-        return False
-    if plain != term.exact and f" {plain} " in bullet.exact:
-        return True
-    if bullet.exact.isascii():
-        return False
-    return any(
-        word[0] < _FIRST_WIDE and not word.isascii() and fold(word) == plain for word in bullet.exact.split()
-    )
+def folded_words(text: str) -> frozenset[str]:
+    """Return the words of a text that have letters beyond ASCII, of scripts with accents, without their accents."""
+    if text.isascii():
+        return frozenset()
+    words = [word for word in text.split() if not word.isascii() and word[0] < _FIRST_WIDE]
+    return frozenset(map(fold, words))
 
 
 def edit_distance(first: str, second: str, limit: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memx.generator.spelling import allowed_edits, edit_distance, near_words, parts_of
@@ -62,6 +62,8 @@ def test_narrower_limit_cuts_the_same_distance_off(first: str, second: str) -> N
 @given(
     st.text("abcd", min_size=4, max_size=8), st.lists(st.text("abcde", min_size=1, max_size=9), min_size=1)
 )
+@example(word="abab", others=["aabb"])
+@example(word="aaba", others=["abaa"])
 def test_words_without_common_letters_are_passed_over_rightly(word: str, others: list[str]) -> None:
     """What is not compared letter by letter is no nearer than what is allowed."""
     for edits in (1, 2):
