@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memx.generator.density import dilution
-from memx.generator.spelling import folded_words
+from memx.generator.spelling import accented_words, is_folded_in
 from memx.index.analysis import WORD, fold
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ class ExactMatcher:
             self._query, self._asked, self._pairs = query, _asked(query), _pairs(query)
         thin = dilution(bullet.length)
         view, is_plain = bullet.stems, exact.isascii()
-        accented: frozenset[str] | None = None
+        accented: list[str] | None = None
         found = 0.0
         for needle, weight, stems, plain, other in self._asked:
             count = exact.count(needle)
@@ -50,8 +50,8 @@ class ExactMatcher:
                 found += weight * (count / (count + thin))
             elif (other or not is_plain) and _any(stems, view):
                 if accented is None:
-                    accented = folded_words(exact)
-                if plain in accented or (other and other in exact):
+                    accented = accented_words(exact)
+                if (other and other in exact) or is_folded_in(plain, accented):
                     found += weight * (FOLDED_CREDIT * (1 / (1 + thin)))
         total = query.weight
         words = min(1.0, found / total) if total else 0.0

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from memx.index.analysis import fold
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 ONE_EDIT_CHARS = 4
 TWO_EDITS_CHARS = 8
 
@@ -53,7 +57,7 @@ def near_words(
     this word, `needles` are those of the word where the caller has them.
     """
     best = edits + 1
-    letters = frozenset(word)
+    letters, least, most = frozenset(word), len(word) - edits, len(word) + edits
     find, find_back = view.find, view.rfind
     for needle in needles or needles_of(word, edits):
         at = find(needle)
@@ -64,7 +68,9 @@ def near_words(
             distance = known.get(other)
             if distance is None:
                 # An edit takes one letter away and brings one in at most: few words pass this.
-                may_be_near = len(letters.symmetric_difference(other)) <= 2 * edits
+                may_be_near = (
+                    least <= len(other) <= most and len(letters.symmetric_difference(other)) <= 2 * edits
+                )
                 distance = known[other] = edit_distance(word, other, edits) if may_be_near else edits + 1
             if distance < best:  # noqa: PLR1730 (a call of min costs more than the look-up)
                 best = distance
@@ -72,12 +78,26 @@ def near_words(
     return max(best, 1) if best <= edits else None
 
 
-def folded_words(text: str) -> frozenset[str]:
-    """Return the words of a text that have letters beyond ASCII, of scripts with accents, without their accents."""
+def accented_words(text: str) -> list[str]:
+    """Return the words of a text that have letters beyond ASCII, of scripts with accents."""
     if text.isascii():
-        return frozenset()
-    words = [word for word in text.split() if not word.isascii() and word[0] < _FIRST_WIDE]
-    return frozenset(map(fold, words))
+        return []
+    return [word for word in text.split() if not word.isascii() and word[0] < _FIRST_WIDE]
+
+
+def is_folded_in(plain: str, words: Sequence[str]) -> bool:
+    """Return whether one of some words is a term but for its accents; `plain` is the term without them."""
+    letters = frozenset(plain) if plain.isascii() else None
+    for word in words:
+        if letters is not None:
+            # A letter without its accents is one letter, so the tables of Unicode need not be loaded for a dash.
+            lowered = word.casefold()
+            own = lowered.encode("ascii", "ignore").decode()
+            if len(lowered) < len(plain) or not letters.issuperset(own):
+                continue
+        if fold(word) == plain:
+            return True
+    return False
 
 
 def edit_distance(first: str, second: str, limit: int) -> int:
