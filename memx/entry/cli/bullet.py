@@ -226,6 +226,7 @@ def run_edit(invocation: Invocation, *, bullet: str) -> int:
 
     has_screen = invocation.is_interactive and sys.stdout.isatty() and not invocation.json
     if not named_editor(invocation.project) and not has_screen:
+        invocation.project.store.find(bullet)  # what is wrong with the store or the name comes first
         raise UsageError(
             "edit needs a terminal or an editor of yours",
             hint="set EDITOR, or change the file and run memx fmt",
