@@ -255,7 +255,7 @@ def test_dry_run_and_rules_ask_nobody(taught: Program, tmp_path: Path) -> None:
     with LlmServer(judge(80)) as server:
         use(taught, server.configure(tmp_path / "llm"))
         document, said = distil(taught, "--dry-run")
-        assert "would ask the LLM at most 1 times" in said
+        assert "would ask the LLM at most 1 time" in said
         assert document["llm"]["is_estimate"]
         assert document["llm"]["tokens_in"] > 50
         distil(taught, "--mode", "rules")
