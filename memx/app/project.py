@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from memx.store.store import Store
 
 STORE_FOLDER = ".memx"
+_KEY_CHARS = 16
+"""Of the name of a store's own folder among those of the user."""
 
 
 class Project:
@@ -108,7 +110,7 @@ class Project:
     def _key(self) -> str:
         from memx.digest import sha256
 
-        return sha256(os.path.realpath(self.root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        return sha256(os.path.realpath(self.root).encode("utf-8", "surrogateescape")).hexdigest()[:_KEY_CHARS]
 
     @cached_property
     def loaded_config(self) -> Loaded:
@@ -224,7 +226,19 @@ class Project:
 
         beside, takes_over = "", False
         if self.repository is not None and not self._scratch:
-            takes_over = self.state_dir != self._own_state_dir
-            beside = self._own_state_dir if takes_over else os.path.join(self.repository.common_dir, "memx")
+            shared = os.path.join(self.repository.common_dir, "memx")
+            takes_over = self.state_dir == shared
+            if not takes_over:
+                beside = shared
+            elif _holds_states(user_dir("state", self.environ)):
+                beside = self._own_state_dir
         is_shared = self.config.sync.usage
         return Journal(self.state_dir, is_shared=is_shared, beside=beside, takes_over=takes_over)
+
+
+def _holds_states(folder: str) -> bool:
+    """Return whether any store keeps its state in the user's folder: the name of its own takes a digest to know."""
+    try:
+        return any(len(name) == _KEY_CHARS for name in os.listdir(folder))
+    except OSError:
+        return False

@@ -11,6 +11,7 @@ from memx.entry.bundle import PACKAGE, bundle_path, code_form, held_parts, packa
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from importlib.machinery import SourceFileLoader
     from types import CodeType
     from typing import Any
 
@@ -96,10 +97,18 @@ def _loaded(*, library: bool = False) -> dict[str, CodeType]:
         else:
             is_wanted = library and name.partition(".")[0] in sys.stdlib_module_names and not _is_early(name)
         if is_wanted and path and path.endswith(".py"):
-            code = SourceFileLoader(name, path).get_code(name)
+            code = _code_of(SourceFileLoader(name, path), has_docstrings=library)
             if code is not None:
                 found[name] = code
     return found
+
+
+def _code_of(loader: SourceFileLoader, *, has_docstrings: bool) -> CodeType | None:
+    """Return the code of a module; a command reads no docstrings, which are a tenth of what it would load."""
+    if has_docstrings:
+        return loader.get_code(loader.name)
+    code: CodeType = loader.source_to_code(loader.get_data(loader.path), loader.path, _optimize=2)
+    return code
 
 
 def _is_early(name: str) -> bool:
