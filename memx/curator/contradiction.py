@@ -13,6 +13,7 @@ import re
 from memx.curator import words
 from memx.curator.attribute import excludes, other_subject
 from memx.curator.features import compare
+from memx.curator.subject import is_series, no_shared_subject
 from memx.curator.tokens import analyse
 from memx.record import record
 
@@ -47,13 +48,25 @@ def contradict(comparison: Comparison, chances: Likelihood, conflict_threshold: 
     if told:
         return Finding(True, 1.0, told)  # noqa: FBT003 (a record's field)
     is_one = chances.subject >= SAME_SUBJECT and chances.similarity < conflict_threshold
-    is_one = is_one and not other_subject(comparison)
+    is_one = is_one and not (
+        is_series(comparison)
+        or no_shared_subject(comparison)
+        or other_subject(comparison)
+        or _agrees(comparison)
+    )
     reason = _reason(comparison) if is_one else ""
     return Finding(is_one, chances.subject * (1 - chances.conclusion), reason)
 
 
+def _agrees(comparison: Comparison) -> bool:
+    """Tell whether two texts turn down the same quantity and differ in nothing else that can be held against them."""
+    return bool(comparison.agreed) and not (comparison.values or comparison.turned or comparison.axes)
+
+
 def sufficiency(comparison: Comparison) -> str:
     """Return a reason when one text calls a quantity enough and the other demands more of it, else an empty text."""
+    if comparison.agreed and not comparison.values:
+        return ""
     for enough, demand in ((comparison.a, comparison.b), (comparison.b, comparison.a)):
         if enough.axes.get("adequacy") != 1 or demand.axes.get("adequacy") != -1:
             continue

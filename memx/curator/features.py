@@ -10,9 +10,10 @@ import itertools
 import math
 
 from memx.curator.align import Alignment, Swap, align, family_differences, hard_differences, opposite
+from memx.curator.inadequate import agreed, is_of_adequacy, stances_beside
 from memx.curator.tokens import HARD, Analysis, Unit
 from memx.curator.words import opposites
-from memx.record import record
+from memx.record import record, replace
 
 NAMES = (
     "cosine",
@@ -83,6 +84,8 @@ class Comparison:
     """Of those, values and names for which the text that turns them down has another of the kind."""
     axes: tuple[str, ...]
     """Axes of opposites on which the texts stand on opposite sides."""
+    agreed: frozenset[str]
+    """Keys of the quantities that both texts call too little."""
     vector: tuple[float, ...]
     """Features without the cosine, in the order of NAMES[2:]."""
 
@@ -94,8 +97,11 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
     alignment = align(a, b)
     hard = hard_differences(alignment)
     families = family_differences(a, b)
-    values = _value_differences(alignment)
-    turned, along = _stances(a, b, alignment)
+    values = _value_differences(a, b, alignment)
+    judged = agreed(a, b)
+    if judged:
+        alignment = _without_opposed_words(alignment)
+    turned, along = _stances(a, b, alignment, judged)
     axes = tuple(sorted(axis for axis, sign in a.axes.items() if sign and b.axes.get(axis) == -sign))
     swaps = tuple(
         swap
@@ -120,8 +126,15 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
         _order_turned(a, b, alignment),
         replaced,
         axes,
+        judged,
         vector,
     )
+
+
+def _without_opposed_words(alignment: Alignment) -> Alignment:
+    """Leave out "too few" in the place of "not enough": both judge the same."""
+    kept = [swap for swap in alignment.swaps if not (is_of_adequacy(swap.a) and is_of_adequacy(swap.b))]
+    return replace(alignment, swaps=tuple(kept))
 
 
 def _vector(
@@ -236,12 +249,25 @@ def _name_count(units: tuple[Unit, ...]) -> int:
     return sum(unit.kind == "name" for unit in units)
 
 
-def _value_differences(alignment: Alignment) -> tuple[tuple[Unit, Unit], ...]:
+def _quantities(units: tuple[Unit, ...]) -> list[Unit]:
+    return [unit for unit in units if unit.kind in _QUANTITY]
+
+
+def _more_often(text: Analysis, other: Analysis) -> list[Unit]:
+    """Return the quantities that a text has more often than the other, which has them too: "3 of 3" and "5 of 3"."""
+    found: list[Unit] = []
+    for unit in _quantities(text.units):
+        there = sum(u.keys[0] == unit.keys[0] for u in other.units)
+        here = sum(u.keys[0] == unit.keys[0] for u in text.units)
+        if there and here - there > sum(u.keys[0] == unit.keys[0] for u in found):
+            found.append(unit)
+    return found
+
+
+def _value_differences(a: Analysis, b: Analysis, alignment: Alignment) -> tuple[tuple[Unit, Unit], ...]:
     found = []
-    rest = [unit for unit in alignment.left_b if unit.kind in _QUANTITY]
-    for unit in alignment.left_a:
-        if unit.kind not in _QUANTITY:
-            continue
+    rest = [*_quantities(alignment.left_b), *_more_often(b, a)]
+    for unit in (*_quantities(alignment.left_a), *_more_often(a, b)):
         other = next((u for u in rest if (u.kind, u.dimension) == (unit.kind, unit.dimension)), None)
         if other is not None:
             rest.remove(other)
@@ -260,10 +286,12 @@ def _is_name_swap(swap: Swap, in_order: float, *, is_one_language: bool) -> bool
     return swap.flanks == 2 and min(swap.a.weight, swap.b.weight) > 0.4  # noqa: PLR2004 (both sides; not a light word)
 
 
-def _stances(a: Analysis, b: Analysis, alignment: Alignment) -> tuple[tuple[tuple[Unit, Unit], ...], float]:
+def _stances(
+    a: Analysis, b: Analysis, alignment: Alignment, judged: frozenset[str]
+) -> tuple[tuple[tuple[Unit, Unit], ...], float]:
     """Return aligned units with opposite stances, and the weight of those that agree."""
-    stance_b = b.stances
-    stance_a = a.stances
+    stance_a = stances_beside(a, judged) if judged else a.stances
+    stance_b = stances_beside(b, judged) if judged else b.stances
     turned, along = [], 0.0
     seen: set[str] = set()
     for i, j in alignment.partners:

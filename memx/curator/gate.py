@@ -7,6 +7,7 @@ hardly sees any of them. The gate answers with readable reasons.
 from __future__ import annotations
 
 from memx.curator.align import opposite
+from memx.curator.subject import is_series
 from memx.curator.surface import differences
 from memx.curator.words import opposites
 from memx.record import record
@@ -74,7 +75,8 @@ def facts_apart(comparison: Comparison) -> tuple[Veto, ...]:
     found = [Veto(family, *members) for family, members in comparison.families.items()]
     found += [_veto(_KIND_NAMES.get(kind, kind), comparison, *pair) for kind, pair in comparison.hard.items()]
     found += [_veto("name", comparison, *pair) for pair in _names_apart(comparison)]
-    found += [_veto("value", comparison, *pair) for pair in comparison.values]
+    value = "number" if is_series(comparison) else "value"
+    found += [_veto(value, comparison, *pair) for pair in comparison.values]
     found += [_veto("direction", comparison, *pair) for pair in _turned_routes(comparison)]
     if _is_order_turned(comparison):
         found.append(Veto("opposite", "sequence", "sequence"))

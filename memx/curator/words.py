@@ -256,6 +256,13 @@ def orders(lang: str) -> tuple[re.Pattern[str], ...]:
 
 
 @cache
+def inadequacy(lang: str) -> re.Pattern[str]:
+    """Return the pattern of a judgement that a quantity is too little."""
+    listed = (line.partition(": ") for line in lines("inadequate.txt"))
+    return next(re.compile(pattern) for name, _, pattern in listed if name == lang)
+
+
+@cache
 def units() -> dict[str, tuple[str, float]]:
     """Map a unit's spelling to its dimension and factor."""
     found: dict[str, tuple[str, float]] = {}
