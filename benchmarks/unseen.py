@@ -5,7 +5,8 @@
 commits.unseen.jsonl holds invented commit messages in the manner of a dozen
 kinds of projects. paragraphs.*.jsonl hold texts whose paragraphs are a lesson
 each (`apart`), one lesson told in several paragraphs (`one`), or none (`none`);
-a lesson counts as found when a candidate of its own keeps half of its words.
+lists.*.jsonl hold the same in a list's items. A lesson counts as found when a
+candidate of its own keeps half of its words.
 """
 
 # A program run by hand over JSON; memx itself is typed.
@@ -25,7 +26,13 @@ from memx.model import Commit, Event
 from memx.redact import PrivacySanitizer
 from memx.reflector import Reflector
 
-PARAGRAPHS = ("paragraphs.own.jsonl", "paragraphs.held_out.jsonl", "paragraphs.third.jsonl")
+PARAGRAPHS = (
+    "paragraphs.own.jsonl",
+    "paragraphs.held_out.jsonl",
+    "paragraphs.third.jsonl",
+    "lists.own.jsonl",
+    "lists.held_out.jsonl",
+)
 
 
 def report_messages(rows):

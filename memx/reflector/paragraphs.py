@@ -4,7 +4,10 @@ A story told in paragraphs (what was seen, what caused it, what was done) is one
 lesson. Several lessons in one text are told apart by what each paragraph has: a
 trouble or a reason and then what to do about it, something concrete, a subject
 that the others do not share, and no word at its beginning that leans on the
-paragraph before. A text whose first paragraph is none by itself is one story.
+the paragraph before. A text whose first paragraph is none by itself is one story.
+
+The items of a list are held to the same, and most of them must be lessons: steps
+and lists of changes are not. What a paragraph before a list tells, its items go on with.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from memx.reflector.features import gather, sift
 from memx.reflector.language import weight_of
 from memx.reflector.pattern import pattern
 from memx.reflector.rules import Match
-from memx.reflector.segment import PROSE, Passage
+from memx.reflector.segment import ITEM, PROSE, Passage
 from memx.reflector.stated import is_concrete
 from memx.reflector.tokens import code_tokens
 from memx.reflector.vocabulary import load_stopwords, vocabulary
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 
 _LEAST_WEIGHT = 70
 """Latin characters of a paragraph that holds a thing, its reason and what to do."""
+_LEAST_ITEM = 50
+"""The same of an item, which is often a single sentence."""
 _INTRODUCTION = 110
 """Latin characters of a paragraph that only says what follows."""
 _MOST = 8
@@ -63,16 +68,37 @@ class Lesson:
 
 
 def separate_lessons(passage: Passage, language: str, detector: PatternDetector) -> list[Lesson]:
-    """Return the lessons of a text whose paragraphs are a lesson each; none where they tell one or nothing."""
-    if sum(map(_is_roomy, _paragraphs(passage.sentences))) < 2:  # noqa: PLR2004
+    """Return the lessons of a text whose items or paragraphs are a lesson each; none where they tell one or nothing."""
+    listed, told = _is_list(passage.sentences), _is_told(passage.sentences)
+    if not listed and not told:
         return []
     whole = sift(passage, language)
-    places_of = _places(whole.usable)
-    if len(places_of) > _MOST:
-        return []
-    paragraphs = [_Part(whole, places, detector) for places in places_of]
-    if sum([part.is_apart for part in paragraphs]) < 2:  # noqa: PLR2004
-        return []
+    parts = _of_items(_parts(whole, _blocks(whole.usable), detector)) if listed else []
+    if not parts and told:
+        parts = _of_paragraphs(_parts(whole, _places(whole.usable), detector))
+    return [part.lesson() for part in parts] if len(parts) > 1 else []
+
+
+def _parts(whole: Evidence, places_of: Sequence[Sequence[int]], detector: PatternDetector) -> list[_Part]:
+    """Return a text's parts; none where they are too many, or fewer than two may stand alone."""
+    parts = [_Part(whole, places, detector) for places in places_of] if len(places_of) <= _MOST else []
+    return parts if sum([part.is_apart for part in parts]) > 1 else []
+
+
+def _is_told(sentences: Sequence[Sentence]) -> bool:
+    """Tell cheaply whether two paragraphs may be a lesson each."""
+    return sum([_is_roomy(sentences, places) for places in _places(sentences)]) > 1
+
+
+def _is_list(sentences: Sequence[Sentence]) -> bool:
+    """Tell cheaply whether two items may be a lesson each, and most of all."""
+    items = [places for places in _blocks(sentences) if sentences[places[0]].kind == ITEM]
+    roomy = sum([_is_roomy(sentences, places) for places in items]) if len(items) > 1 else 0
+    return roomy > 1 and 2 * roomy > len(items)
+
+
+def _of_paragraphs(paragraphs: Sequence[_Part]) -> list[_Part]:
+    """Return the paragraphs that are lessons, each with those that go on with it."""
     parts: list[_Part] = []
     for part in paragraphs:
         if part.is_apart and part.stands_beside(parts):
@@ -81,7 +107,37 @@ def separate_lessons(passage: Passage, language: str, detector: PatternDetector)
             parts[-1] = parts[-1].followed_by(part)
         elif not part.introduces():
             return []
-    return [part.lesson() for part in parts] if len(parts) > 1 else []
+    return parts
+
+
+def _of_items(blocks: Sequence[_Part]) -> list[_Part]:
+    """Return the items that are lessons, where most are; none where other paragraphs tell more than what follows."""
+    if not all(block.is_item or block.introduces(by_naming=True) for block in blocks):
+        return []
+    items = [block for block in blocks if block.is_item]
+    parts: list[_Part] = []
+    for at, item in enumerate(items):
+        if not item.is_apart or not item.is_argued or not item.may_teach:
+            if 2 * (at + 1 - len(parts)) >= len(items):
+                return []
+        elif any(map(item.is_near, parts)):
+            return []
+        else:
+            parts.append(item)
+    return parts if any(part.teaches for part in parts) else []
+
+
+def _blocks(sentences: Sequence[Sentence]) -> list[list[int]]:
+    """Return the places of the sentences of each paragraph and of each item."""
+    found: list[list[int]] = []
+    last = -1
+    for at, sentence in enumerate(sentences):
+        if sentence.kind in (PROSE, ITEM):
+            if sentence.block != last:
+                found.append([])
+                last = sentence.block
+            found[-1].append(at)
+    return found
 
 
 def _places(usable: Sequence[Sentence]) -> list[list[int]]:
@@ -97,17 +153,14 @@ def _places(usable: Sequence[Sentence]) -> list[list[int]]:
     return found
 
 
-def _paragraphs(sentences: Sequence[Sentence]) -> list[list[Sentence]]:
-    return [[sentences[at] for at in places] for places in _places(sentences)]
-
-
-def _is_roomy(sentences: Sequence[Sentence]) -> bool:
+def _is_roomy(sentences: Sequence[Sentence], places: Sequence[int]) -> bool:
     """Tell whether there is room for a thing, its reason and what to do."""
-    return sum([weight_of(sentence.text) for sentence in sentences]) >= _LEAST_WEIGHT
+    least = _LEAST_ITEM if sentences[places[0]].kind == ITEM else _LEAST_WEIGHT
+    return sum([weight_of(sentences[at].text) for at in places]) >= least
 
 
 class _Part:
-    """A paragraph, with those that go on with it."""
+    """A paragraph, with those that go on with it, or an item of a list."""
 
     def __init__(self, whole: Evidence, places: Sequence[int], detector: PatternDetector) -> None:
         self._detector = detector
@@ -125,10 +178,15 @@ class _Part:
         return _Part(self._whole, (*self._places, *other._places), self._detector)
 
     @property
+    def is_item(self) -> bool:
+        """Tell whether it is an item of a list."""
+        return self._sentences[0].kind == ITEM
+
+    @property
     def is_apart(self) -> bool:
         """Tell whether it has room for a lesson and does not begin by pointing back or by how a story ended."""
         first = self._sentences[0]
-        return _is_roomy(self._sentences) and not any(
+        return _is_roomy(self._whole.usable, self._places) and not any(
             _says(wording, first, self._language) for wording in ("leaning", "closing")
         )
 
@@ -141,9 +199,34 @@ class _Part:
             return False
         return not any(map(self._shares_words, parts))
 
+    @property
+    def is_argued(self) -> bool:
+        """Tell whether it may be more than a change that was made: `Add a check that refuses wrong levels`."""
+        return len(self._sentences) > 1 or any(
+            "reason" in cues or "directive" in cues for cues in self._counts
+        )
+
+    @property
+    def teaches(self) -> bool:
+        """Tell whether it is a lesson by itself."""
+        return bool(self._mended() or self._matches())
+
+    @property
+    def may_teach(self) -> bool:
+        """Tell whether it is a lesson by itself or beside another one."""
+        return self.teaches or bool(self._follows_suit())
+
+    def is_near(self, other: _Part) -> bool:
+        """Tell whether both speak of one thing."""
+        return bool(self.names & other.names) or self._shares_words(other)
+
     def lesson(self) -> Lesson:
         """Return what the paragraph teaches."""
-        evidence = gather(Passage("", self._sentences), self._language)
+        # An item that is a lesson is a paragraph: that it stood in a list says nothing against it any more.
+        sentences = self._sentences
+        if self.is_item:
+            sentences = tuple([replace(sentence, kind=PROSE) for sentence in sentences])
+        evidence = gather(Passage("", sentences), self._language)
         return Lesson(evidence, tuple(self._matches() or self._follows_suit()))
 
     def _matches(self) -> list[Match]:
@@ -196,11 +279,15 @@ class _Part:
             return True
         return by_form and _says("imperative", self._sentences[at], self._language)
 
-    def introduces(self) -> bool:
-        """Tell whether the paragraph says no more than that something follows."""
-        return sum(weight_of(s.text) for s in self._sentences) < _INTRODUCTION and not any(
-            "failure" in cues or "diagnosis" in cues for cues in self._counts
-        )
+    def introduces(self, *, by_naming: bool = False) -> bool:
+        """Tell whether the paragraph says no more than that something follows.
+
+        by_naming: whether it may say of what kind that is: `There were two causes.`
+        """
+        told = set().union(*self._counts)
+        if "failure" in told or sum(weight_of(s.text) for s in self._sentences) >= _INTRODUCTION:
+            return False
+        return "diagnosis" not in told or (by_naming and not is_concrete(self._sentences, self._vocabulary))
 
     def _shares_words(self, other: _Part) -> bool:
         """Tell whether two paragraphs speak of the same thing by many of their words."""

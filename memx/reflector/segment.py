@@ -37,8 +37,10 @@ _KEY = pattern(r"[A-Za-z][A-Za-z0-9-]*:(?:\s|$)|-{3,}")
 _EXPLICIT_KEYS = ("learned:", "gotcha:", "decision:", "memx:")
 _EXPLICIT = pattern(r"^((?i:Learned|Gotcha|Decision)|Memx|MEMX):[ \t]*(.*)$")
 """`memx:` in lower case is how memx itself begins a line: see echo.py."""
-_ITEM = pattern(r"^(\s*)(?:[-*•+‣▪✓]|\d{1,2}[.)、])\s+(?=\S)")
-_ITEM_MARKS = "-*•+‣▪✓"
+_ITEM = pattern(
+    r"^(\s*)(?:[-*•+‣▪✓]\s+|[・●○◆■－＊①-⑳]\s*|\d{1,2}(?:[.)]\s+|[、．）]\s*|[.)](?=[\u3040-\u30ff\u3400-\u9fff])))(?=\S)"
+)
+_ITEM_MARKS = "-*•+‣▪✓・●○◆■－＊"
 _HEADING = pattern(r"^#{1,6}\s+\S|^\*\*[^*]+\*\*\s*[:：]?$|^[^.。!?！？]{1,60}[:：]$")
 _SQUASH_NOISE = pattern(
     r"^(?:Update \S+|\[pre-commit\.ci\].*|Merge \S.*|WIP|wip|fix(?:ed)? (?:typo|lint).*)$"

@@ -51,3 +51,19 @@ def test_chinese_lines_join_without_space() -> None:
 def test_first_line_of_several_sentences_is_a_title_and_prose(message: str, kinds: list[str]) -> None:
     """A whole message in one line is no title: its sentences are judged one by one."""
     assert [sentence.kind for sentence in segment(message).sentences] == kinds
+
+
+@pytest.mark.parametrize(
+    "mark", ["- ", "* ", "• ", "1. ", "1) ", "・", "1、", "2．", "３．", "①", "● ", "－"]
+)
+def test_mark_of_an_item_is_known(mark: str) -> None:
+    """Lists are marked in many ways, full-width and without a blank among them."""
+    assert [(s.kind, s.text) for s in segment(f"标题\n\n{mark}缓存过期").sentences[1:]] == [
+        ("item", "缓存过期")
+    ]
+
+
+@pytest.mark.parametrize("line", ["1.5 seconds are enough", "-n is needed", "2026年の変更"])
+def test_number_or_option_at_a_line_s_beginning_marks_no_item(line: str) -> None:
+    """A decimal, an option and a year begin prose."""
+    assert [s.kind for s in segment(f"Title\n\n{line}").sentences[1:]] == ["prose"]
