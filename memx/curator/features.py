@@ -255,11 +255,15 @@ def _quantities(units: tuple[Unit, ...]) -> list[Unit]:
 
 def _more_often(text: Analysis, other: Analysis) -> list[Unit]:
     """Return the quantities that a text has more often than the other, which has them too: "3 of 3" and "5 of 3"."""
+    here = [unit.keys[0] for unit in _quantities(text.units)]
+    if len(set(here)) == len(here):
+        return []
+    there = [unit.keys[0] for unit in _quantities(other.units)]
+    surplus = {key: here.count(key) - there.count(key) for key in set(here) & set(there)}
     found: list[Unit] = []
     for unit in _quantities(text.units):
-        there = sum(u.keys[0] == unit.keys[0] for u in other.units)
-        here = sum(u.keys[0] == unit.keys[0] for u in text.units)
-        if there and here - there > sum(u.keys[0] == unit.keys[0] for u in found):
+        if surplus.get(unit.keys[0], 0) > 0:
+            surplus[unit.keys[0]] -= 1
             found.append(unit)
     return found
 

@@ -65,6 +65,8 @@ def no_shared_subject(comparison: Comparison) -> str:
     if comparison.values:
         return ""
     found = shared(comparison)
+    if _is_undone(comparison):
+        return "opposite steps around one event"
     if not found.own:
         return ""
     if comparison.axes:
@@ -77,6 +79,15 @@ def no_shared_subject(comparison: Comparison) -> str:
     if found.common > 1 or found.is_particular or is_one_form or is_translated:
         return ""
     return "one shared name" if found.own >= (_OWN if comparison.turned else 1) else ""
+
+
+def _is_undone(comparison: Comparison) -> bool:
+    """Tell "stop it before the upgrade" from "start it after the upgrade": the opposite, at the opposite time."""
+    sides = [("=before" in text.index) - ("=after" in text.index) for text in (comparison.a, comparison.b)]
+    if sides[0] * sides[1] >= 0 or all(axis in _ORDER for axis in comparison.axes):
+        return False
+    left = (*comparison.alignment.left_a, *comparison.alignment.left_b)
+    return all(unit.sides or unit.weight < _TELLING for unit in left)
 
 
 def is_series(comparison: Comparison) -> bool:

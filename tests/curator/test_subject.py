@@ -109,3 +109,23 @@ def test_value_that_other_text_has_once_is_difference() -> None:
     )
     assert any(veto.kind == "value" for veto in evidence(compare(*map(analyse, pair))))
     assert judge_texts(*pair, 0.97, CONFIG).contradiction
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Enable the flag before the deploy.", "Disable the flag after the deploy."),
+        ("升级前停止服务", "升级后启动服务"),
+        ("アップグレードの前にワーカーを止める。", "アップグレードの後にワーカーを起動する。"),
+        ("Desactiva las alertas antes de la migración.", "Activa las alertas después de la migración."),
+    ],
+)
+def test_opposite_action_at_opposite_time_is_independent(a: str, b: str) -> None:
+    """What is stopped before an event is started after it, and nothing contradicts, in each language."""
+    assert judge_texts(a, b, 0.85, CONFIG).action == "independent"
+
+
+def test_opposite_action_at_same_time_is_contradiction() -> None:
+    """Before one event nothing can be stopped and started."""
+    pair = ("Stop the worker before the upgrade.", "Start the worker before the upgrade.")
+    assert judge_texts(*pair, 0.9, CONFIG).contradiction
