@@ -92,6 +92,8 @@ def _is_told(sentences: Sequence[Sentence]) -> bool:
 
 def _is_list(sentences: Sequence[Sentence]) -> bool:
     """Tell cheaply whether two items may be a lesson each, and most of all."""
+    if not any([sentence.kind == ITEM for sentence in sentences]):  # noqa: C419
+        return False
     items = [places for places in _blocks(sentences) if sentences[places[0]].kind == ITEM]
     roomy = sum([_is_roomy(sentences, places) for places in items]) if len(items) > 1 else 0
     return roomy > 1 and 2 * roomy > len(items)
@@ -172,6 +174,7 @@ class _Part:
         self._counts = tuple([whole.counts[at] for at in places])
         self._names: set[str] | None = None
         self._words: set[str] | None = None
+        self._found: list[Match] | None = None
 
     def followed_by(self, other: _Part) -> _Part:
         """Return both as one."""
@@ -230,7 +233,13 @@ class _Part:
         return Lesson(evidence, tuple(self._matches() or self._follows_suit()))
 
     def _matches(self) -> list[Match]:
-        """Return what makes it a lesson: what a rule sees in it, or trouble and then what to do about it."""
+        """Return what makes it a lesson; the rules cost most and are asked once."""
+        if self._found is None:
+            self._found = self._detect()
+        return self._found
+
+    def _detect(self) -> list[Match]:
+        """Return what a rule sees in it, or trouble and then what to do about it."""
         cues = set().union(*self._counts)
         if _TELLING.isdisjoint(cues):
             return []
