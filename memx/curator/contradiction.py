@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SAME_SUBJECT = 0.65
 """Probability of one subject from which a pair that is not the same lesson is flagged."""
+_SUBJECT_OF_AGREED = 0.5
+"""The same where both texts turn down one quantity and advise two: that they turn down the same speaks for one subject."""
 _FRAGMENT_WEIGHT = 2.5
 _QUALITIES = frozenset(
     {"=fast", "=slow", "=big", "=small", "=safe", "=stable", "=new", "=old", "=cost", "=often"}
@@ -47,7 +49,8 @@ def contradict(comparison: Comparison, chances: Likelihood, conflict_threshold: 
     told = sufficiency(comparison) or excludes(comparison)
     if told:
         return Finding(True, 1.0, told)  # noqa: FBT003 (a record's field)
-    is_one = chances.subject >= SAME_SUBJECT and chances.similarity < conflict_threshold
+    least = _SUBJECT_OF_AGREED if comparison.agreed and comparison.values else SAME_SUBJECT
+    is_one = chances.subject >= least and chances.similarity < conflict_threshold
     is_one = is_one and not (
         is_series(comparison)
         or no_shared_subject(comparison)

@@ -77,6 +77,10 @@ def test_same_value_turned_down_is_no_contradiction(a: str, b: str) -> None:
             "Redis timeouts under load: MAX_POOL_SIZE 10 is too small, 50 is stable",
             "Redis timeouts under load: MAX_POOL_SIZE 10 is too small, 200 is stable",
         ),
+        (
+            "A heap of 512 MB is too small for the indexer, 2 GB works.",
+            "The indexer ran out of memory: 512 MB is not enough, give it 8 GB.",
+        ),
     ],
 )
 def test_other_judgement_or_value_is_contradiction(a: str, b: str) -> None:
