@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SAME_SUBJECT = 0.65
 """Probability of one subject from which a pair that is not the same lesson is flagged."""
 _SUBJECT_OF_AGREED = 0.5
-"""The same where both texts turn down one quantity and advise two: that they turn down the same speaks for one subject."""
+"""The same where both turn down one quantity and advise two: that they turn down the same speaks for one subject."""
 _FRAGMENT_WEIGHT = 2.5
 _QUALITIES = frozenset(
     {"=fast", "=slow", "=big", "=small", "=safe", "=stable", "=new", "=old", "=cost", "=often"}
