@@ -162,7 +162,7 @@ def test_demo_leaves_the_shown_repository_alone(memx: Program) -> None:
     """`--path` reads a repository and writes nothing into it."""
     memx.commit(LESSON)
     before = sorted(path.name for path in (memx.folder / ".git").iterdir())
-    assert "lessons found" in memx.ok("demo", "--path", ".")
+    assert "1 lesson found" in memx.ok("demo", "--path", ".")
     assert sorted(path.name for path in (memx.folder / ".git").iterdir()) == before
     assert memx.git("status", "--porcelain") == ""
 

@@ -301,7 +301,7 @@ def test_notes_are_fenced_data(pool: Program) -> None:
 
 def test_bug_in_a_tool_is_reported_and_survived(pool: Program) -> None:
     """What nobody foresaw is an error that names its report; the server goes on."""
-    code = "import memx.app.feedback as f\ndef useful(*_):\n    raise ZeroDivisionError('x')\nf.useful = useful\n"
+    code = "import memx.app.feedback as f\ndef useful(*_, **__):\n    raise ZeroDivisionError('x')\nf.useful = useful\n"
     (pool.folder / "sitecustomize.py").write_text(code)
     with serve(pool, PYTHONPATH=os.pathsep.join((str(pool.folder), *filter(None, sys.path)))) as server:
         text, is_error = server.call("useful", bullet=POOL)
