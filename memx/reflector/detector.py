@@ -92,7 +92,9 @@ def in_proportion(match: Match, evidence: Evidence) -> Match:
     `each time round the loop` in one of thirty items does not make the list of changes a lesson.
     """
     share = share_of(evidence.usable, match.first, match.last) / _WHOLE
-    return match if share >= 1.0 else replace(match, support=match.support * (_LEAST + (1.0 - _LEAST) * share))
+    return (
+        match if share >= 1.0 else replace(match, support=match.support * (_LEAST + (1.0 - _LEAST) * share))
+    )
 
 
 def is_failing(evidence: Evidence) -> bool:

@@ -127,7 +127,9 @@ def _from_environment(folder: str, given: str, environ: Mapping[str, str]) -> Re
     if explicit:
         return Repository(os.path.realpath(os.path.join(folder, explicit)), git_dir, common_dir)
     if common_dir != git_dir:
-        return Repository(folder, git_dir, common_dir)  # linked, see _worktree: a submodule's names its main one
+        return Repository(
+            folder, git_dir, common_dir
+        )  # linked, see _worktree: a submodule's names its main one
     settings = _core_settings(git_dir, common_dir)
     if settings is None:
         return _ask_git(folder, environ)
