@@ -73,7 +73,7 @@ def find_conflicts(
     bullets, problems = project.store.scan()
     is_surveyed = len(bullets) <= SURVEY_LIMIT if everywhere is None else everywhere
     by_id = {stored.bullet.id: stored for stored in with_recalls(project, bullets)}
-    links = Supersession({name: stored.bullet.supersedes for name, stored in by_id.items()})
+    links = Supersession.of(stored.bullet for stored in by_id.values())
     live = {name: stored for name, stored in by_id.items() if name not in links.superseded}
     circular = {(a, b) for a, b in links.pairs() if a in live and b in live}
     found = _marked(project, live, circular)

@@ -164,7 +164,7 @@ def _twins(
         if same:
             reason = f"two files hold the id {name}"
             groups.append(Group(first, tuple(Absorption(other, 1.0, reason) for other in same)))
-    superseded = Supersession({name: s.bullet.supersedes for name, s in live.items()}).superseded
+    superseded = Supersession.of(stored.bullet for stored in live.values()).superseded
     return groups, tuple(misnamed), {name: stored for name, stored in live.items() if name not in superseded}
 
 
