@@ -88,16 +88,28 @@ class QueryEmbedder:
 
     def embed_many(self, texts: Sequence[str]) -> list[bytes | None]:
         """Return the same for many texts, in their order."""
+        return [vector for vector, _ in self.embed_tokens_many(texts)]
+
+    def embed_tokens_many(self, texts: Sequence[str]) -> list[tuple[bytes | None, Sequence[int]]]:
+        """Return each text's vector and the ids of its known tokens in their order, the bare word mark left out.
+
+        No tokens are known of a text that model2vec embeds.
+        """
         if self._embed != self._embed_mapped:
             from memx.index.dense.bulk import embed_many
 
-            return embed_many(self._model_dir, texts)
+            return [(vector, ()) for vector in embed_many(self._model_dir, texts)]
+        encoded = [self._tokenizer.encode(text) for text in texts]
         if len(texts) <= ONE_BY_ONE:
-            return [self._embed_mapped(text) for text in texts]
-        from memx.index.dense.pooling import Pool
+            vectors = [self._pooled(tokens) for tokens in encoded]
+        else:
+            from memx.index.dense.pooling import Pool
 
-        pool = Pool.of_buffers(self._rows.cast(self._row_format), self.dimension, self._weights)
-        return [pool(self._tokenizer.encode(text), self._marker) for text in texts]
+            pool = Pool.of_buffers(self._rows.cast(self._row_format), self.dimension, self._weights)
+            vectors = [pool(tokens, self._marker) for tokens in encoded]
+        marker = self._marker
+        spoken = ([token for token in tokens if token != marker] for tokens in encoded)
+        return list(zip(vectors, spoken, strict=True))
 
     def knows(self, word: str) -> bool:
         """Return whether a word is one token; a model that is embedded in bulk is not asked."""
@@ -106,8 +118,10 @@ class QueryEmbedder:
         return len([token for token in self._tokenizer.encode(word) if token != self._marker]) == 1
 
     def _embed_mapped(self, text: str) -> bytes | None:
+        return self._pooled(self._tokenizer.encode(text))
+
+    def _pooled(self, tokens: Sequence[int]) -> bytes | None:
         total = [0.0] * self.dimension
-        tokens = self._tokenizer.encode(text)
         if self._marker in tokens and tokens.count(self._marker) == len(tokens):
             return None
         for token in tokens:

@@ -51,6 +51,19 @@ def test_any_texts_give_the_same_bytes(texts: list[str]) -> None:
         assert embedder.embed_many(texts) == alone
 
 
+def test_tokens_come_with_the_vectors(corpus: list[str], embedder: QueryEmbedder) -> None:
+    """Texts are embedded together with the ids of their known tokens, without the bare word mark."""
+    sample = [*TEXTS, "", *corpus[:90]]
+    found = embedder.embed_tokens_many(sample)
+    assert [vector for vector, _ in found] == [embedder.embed(text) for text in sample]
+    with open(os.path.join(resource("model"), "vocabulary.map"), "rb") as file:
+        mapped = tokenizer.UnigramTokenizer(memoryview(file.read()))
+    marker = mapped.marker_id()
+    assert [list(ids) for _, ids in found] == [
+        [token for token in mapped.encode(text) if token != marker] for text in sample
+    ]
+
+
 def test_forgotten_words_are_segmented_anew(model_dir: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory of words is bounded, and what is in it changes no vector."""
     texts = ["redis pool size", "pool of redis", "size of the pool"]
