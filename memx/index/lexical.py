@@ -42,6 +42,10 @@ FEW_KEYS = 200
 REMEMBERED = 400
 """Bullets that one opening of an index remembers to have read: more than a search looks at."""
 
+BLOCK_BYTES = 2_048
+"""Of stored bullets, each packed by itself: a search takes some eighty bullets from all over the store, and
+tantivy's own blocks of 16 KB cost it three times as long to unpack, for a seventh of the size saved."""
+
 ORDERS = ("worth", "proof")
 """Columns that bullets can be ordered by without a question."""
 
@@ -108,7 +112,9 @@ class LexicalIndex:
     @classmethod
     def create(cls, folder: str) -> LexicalIndex:
         """Make an empty index in an existing, empty folder."""
-        return cls(_guard(tantivy.Index, _make_schema(), folder))
+        _guard(tantivy.Index, _make_schema(), folder)
+        _guard(_set_blocks, folder)
+        return cls.open(folder)
 
     @classmethod
     def open(cls, folder: str) -> LexicalIndex:
@@ -284,6 +290,15 @@ def join(parts: Sequence[str], folder: str) -> LexicalIndex:
     os.makedirs(folder)
     index: LexicalIndex = _guard(joined)
     return index
+
+
+def _set_blocks(folder: str) -> None:
+    """Set the size of the blocks of stored bullets, which tantivy takes from the list of segments alone."""
+    import json
+
+    meta = _read_json(json, folder, "meta.json")
+    meta["index_settings"] |= {"docstore_blocksize": BLOCK_BYTES}
+    _write_json(json, folder, "meta.json", meta)
 
 
 def _read_json(json: Any, folder: str, name: str) -> Any:

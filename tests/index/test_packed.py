@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +12,12 @@ from hypothesis import strategies as st
 from memx.errors import IndexUnavailableError
 from memx.index.aliases import canonical, parse_aliases, synonyms
 from memx.index.analysis import Analyser
+from memx.index.lexical import BLOCK_BYTES, LexicalIndex
 from memx.index.packed import dump, load, pack
 from memx.model import Bullet, StoredBullet
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ANALYSER = Analyser(lambda word: (word,))
 names = st.tuples(st.text(max_size=8), st.text(max_size=8))
@@ -50,3 +57,12 @@ def test_aliases_lead_to_one_name() -> None:
     assert "kubernetes" in synonyms("k8s")
     assert synonyms("unheard-of") == ()
     assert parse_aliases("# no\n\na b\n") == {"a": "a", "b": "a"}
+
+
+def test_stored_bullets_lie_in_small_blocks(tmp_path: Path) -> None:
+    """A search unpacks a block for nearly every bullet that it looks at."""
+    index = LexicalIndex.create(str(tmp_path))
+    index.apply([pack(StoredBullet(Bullet(id="x", text="alpha"), "p"), ANALYSER)], bulk=True)
+    settings = json.loads((tmp_path / "meta.json").read_text())["index_settings"]
+    assert settings["docstore_blocksize"] == BLOCK_BYTES
+    assert [bullet.text for bullet in LexicalIndex.open(str(tmp_path)).everything()] == ["alpha"]
