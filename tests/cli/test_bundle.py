@@ -149,6 +149,27 @@ def test_patterns_come_back_as_they_were(copy: Copy) -> None:
     assert copy.run(read) == expected
 
 
+DATES = """
+import sys
+from memx.entry.start import _lighten_datetime
+_lighten_datetime()
+import datetime
+loaded = "operator" in sys.modules and sys.version_info < (3, 12)
+import pickle
+from memx.timestamp import format_time
+print(loaded, format_time(0.0))
+day = datetime.datetime.strptime("2026-11-30", "%Y-%m-%d").replace(tzinfo=datetime.UTC)
+print(pickle.loads(pickle.dumps(day)) == day, repr(day))
+"""
+
+
+def test_dates_need_no_python_part(copy: Copy) -> None:
+    """A search has the part of `datetime` in C alone, and it reads, prints and pickles as the whole."""
+    said = copy.run(DATES).splitlines()
+    assert said[0] == "False 1970-01-01T00:00:00Z"
+    assert said[1] == "True datetime.datetime(2026, 11, 30, 0, 0, tzinfo=datetime.timezone.utc)"
+
+
 HOOK = """
 import sys
 sys.stderr = sys.stdout
