@@ -1,18 +1,24 @@
 """How well a search finds what is there: every layer, the usual ways to combine them, and the product.
 
-    python benchmarks/retrieval.py [--queries N] [--cache FOLDER]
+    python benchmarks/retrieval.py [--queries N] [--own] [--cache FOLDER]
 
 Known-item search over ../shared/eval (notes: title finds text; tldr: description
 finds text, in a language and across), misspelt and metadata queries made from
-the same notes with a fixed seed, and a small set of our own lessons
-(data/retrieval_lessons.jsonl) with paraphrases and queries in other languages,
-hidden among all the rest. A store that mixes notes with pages of which each is
+the same notes with a fixed seed. A store that mixes notes with pages of which each is
 there in one language only asks the hardest of questions: in another language
-than the one right bullet, among many bullets in the question's own.
+than the one right bullet, among many bullets in the question's own. These
+queries fall into two halves by a hash: constants were chosen on the first, the
+tables show both, the verdicts are of the second.
 
-Texts and queries fall into two halves by a hash: constants were chosen on the
-first, the tables show both, the verdicts are of the second. Last, the same store with
-bullets spread over two years, with decay and without.
+Then our own lessons (data/lessons.retrieval.jsonl), 160 in four languages with the
+questions that should find them: in the lesson's words, misspelt, as one who knows
+the names asks, as one who sees only the symptom describes it (a paraphrase: no
+telling word is in the lesson), and by tag or tool; question and paraphrase in the
+three other languages, too. They are searched alone, which is a team's store, and
+among all notes and pages. They were written without a look at the
+product's word lists, and no constant may be chosen on them.
+
+Last, a store with bullets spread over two years, with decay and without.
 """
 
 # ruff: noqa: ANN001, ANN002, ANN201, ANN202, ANN204
@@ -53,7 +59,16 @@ NOW = 1_796_000_000.0
 DEPTH = 100
 LAYERS = ("L1", "L2", "L3", "L4")
 RIVALS = ("BM25", "dense", "RRF")
+LANGUAGES = ("en", "zh", "ja", "es")
+ABOUT = {
+    "en": "knowledge about {}",
+    "zh": "关于 {} 的知识",
+    "ja": "{} に関する知識",
+    "es": "conocimiento sobre {}",
+}
 SYSTEMS = ("L1", "L2", "L3", "L4", "BM25", "dense", "RRF", "max-norm", "memx")
+ALONE, HIDDEN = "own lessons alone", "own lessons among notes and pages"
+ACROSS = "across languages"
 ANALYSER = make_analyser()
 
 
@@ -66,13 +81,15 @@ def read(name, folder=EVAL):
 class Store:
     """Bullets in memory with real words and vectors."""
 
-    def __init__(self, bullets, folder):
-        """Index (name, text, tags, created) rows."""
+    def __init__(self, rows, folder, lessons=()):
+        """Index (name, text, tags, created) rows and lessons, which have tools and entities as well."""
         self.vectors = Vectors.open(EmbeddingConfig(), folder)
-        self.packed = [
-            pack(StoredBullet(Bullet(id=name, text=text, tags=tuple(tags), created=created), name), ANALYSER)
-            for name, text, tags, created in bullets
+        bullets = [
+            Bullet(id=name, text=text, tags=tuple(tags), created=created)
+            for name, text, tags, created in rows
         ]
+        bullets += [Bullet(id=lesson["id"], text=lesson["text"], **metadata(lesson)) for lesson in lessons]
+        self.packed = [pack(StoredBullet(bullet, bullet.id), ANALYSER) for bullet in bullets]
         self.vectors.ensure(self.packed)
         self.index = LexicalIndex.in_memory()
         self.index.apply(self.packed, bulk=True)
@@ -110,6 +127,11 @@ class Store:
             "max-norm": max_normalised(scored),
             "memx": product,
         }
+
+
+def metadata(lesson):
+    """Return a lesson's tags, tools and entities."""
+    return {key: tuple(lesson[key]) for key in ("tags", "tools", "entities")}
 
 
 def ordered(scored, name):
@@ -187,12 +209,12 @@ def known_items(count, folder, rng):
     by_page = {}
     for row in pages:
         by_page.setdefault(row["page"], {})[row["lang"]] = row["id"]
-    for lang in ("en", "zh", "ja", "es"):
+    for lang in LANGUAGES:
         rows = [row for row in pages if row["lang"] == lang]
         store = Store([(r["id"], r["text"], [], None) for r in rows], os.path.join(folder, lang))
         picked = rng.sample(rows, min(count, len(rows)))
         yield "tldr", "exact", lang, store, [(r["description"], {r["id"]}) for r in picked]
-        for other in ("en", "zh", "ja", "es"):
+        for other in LANGUAGES:
             if other == lang or "en" not in (lang, other):
                 continue
             asked = [r for r in pages if r["lang"] == other and lang in by_page[r["page"]]]
@@ -214,7 +236,7 @@ def mixed_store(count, folder, rng):
     store = Store(bullets, os.path.join(folder, "mixed"))
     picked = rng.sample(notes, min(count, len(notes)))
     yield "mixed", "exact", "en", store, [(n["title"], {n["id"]}) for n in picked]
-    for lang in ("en", "zh", "ja", "es"):
+    for lang in LANGUAGES:
         own = [by_page[page][lang] for page, chosen in kept.items() if chosen == lang]
         own = rng.sample(own, min(count, len(own)))
         yield "mixed", "exact", lang, store, [(row["description"], {row["id"]}) for row in own]
@@ -243,18 +265,39 @@ def metadata_queries(notes):
 
 
 def own_lessons(folder):
-    """Yield our own lessons among all notes and pages as distractors."""
-    lessons = read("retrieval_lessons.jsonl", os.path.join(HERE, "data"))
-    rows = [(f"own-{i}", lesson["text"], lesson["tags"], None) for i, lesson in enumerate(lessons)]
-    rows += [(n["id"], n["text"], [n["category"]], None) for n in read("notes.dev.jsonl")]
+    """Yield our own lessons: alone, and among all notes and pages as distractors."""
+    lessons = read("lessons.retrieval.jsonl", os.path.join(HERE, "data"))
+    notes = read("notes.dev.jsonl")
+    rows = [(n["id"], n["text"], [n["category"]], None) for n in notes]
     rows += [(r["id"], r["text"], [], None) for r in read("tldr.dev.jsonl") if not is_alias(r)]
-    store = Store(rows, os.path.join(folder, "own"))
-    for lang in ("en", "zh", "ja", "es"):
-        mine = [(i, lesson) for i, lesson in enumerate(lessons) if lesson["lang"] == lang]
-        yield "own", "paraphrase", lang, store, [(x["paraphrase"], {f"own-{i}"}) for i, x in mine]
-        yield "own", "metadata", lang, store, [(x["tags"][0], {f"own-{i}"}) for i, x in mine]
-        cross = [(text, {f"own-{i}"}) for i, x in mine for text in x["cross"].values()]
-        yield "own", "cross-language", f"*>{lang}", store, cross
+    named = named_by(lessons, notes)
+    alone = Store([], os.path.join(folder, "lessons"), lessons)
+    yield from questions(ALONE, alone, lessons, named)
+    yield from questions(HIDDEN, Store(rows, os.path.join(folder, "hidden"), lessons), lessons, named)
+
+
+def named_by(lessons, notes):
+    """Return {tag or tool of a lesson: ids of all bullets that carry it}."""
+    named = {name: set() for lesson in lessons for name in (*lesson["tags"], *lesson["tools"])}
+    for row in (*lessons, *notes):
+        for name in (*row.get("tags", ()), *row.get("tools", ()), row.get("category")):
+            if name in named:
+                named[name].add(row["id"])
+    return named
+
+
+def questions(name, store, lessons, named):
+    """Yield the sets of questions to our lessons by kind and language, or question's > lesson's language."""
+    for lang in LANGUAGES:
+        mine = [lesson for lesson in lessons if lesson["lang"] == lang]
+        for kind in ("exact", "misspelt"):
+            yield name, kind, lang, store, [(x["queries"][kind], {x["id"]}) for x in mine]
+        tags = sorted({tag for x in mine for tag in (*x["tags"], *x["tools"])})
+        yield name, "metadata", lang, store, [(ABOUT[lang].format(tag), named[tag]) for tag in tags]
+        for kind in ("question", "paraphrase"):
+            for asked in LANGUAGES:
+                label = (kind, lang) if asked == lang else (f"{kind} {ACROSS}", f"{asked}>{lang}")
+                yield name, *label, store, [(x["queries"][kind][asked], {x["id"]}) for x in mine]
 
 
 def half_of(text):
@@ -306,10 +349,10 @@ def merge(results, key):
 def print_verdicts(results):
     """Say for each kind whether the product is not worse than its best single layer, and overall what it beats."""
     print("\nnot worse than the best single layer (paired 95 % interval of the difference reaches 0)?")
-    print(f"{'kind':22}{'n':>6}  {'Recall@5':34}{'MRR@10':34}")
+    print(f"{'kind':28}{'n':>6}  {'Recall@5':34}{'MRR@10':34}")
     for label, tables in merge(results, lambda _n, kind, _l, _h: kind):
         cells = "".join(f"{verdict(tables, column, LAYERS, worse):34}" for column, worse in ((0, 1), (2, 1)))
-        print(f"{label:22}{len(tables['memx']):>6}  {cells}")
+        print(f"{label:28}{len(tables['memx']):>6}  {cells}")
     everything = merge(results, lambda _n, _k, _l, _h: "all")[0][1]
     print("\nbetter overall (interval above 0)?")
     for rival in (*RIVALS, "max-norm"):
@@ -365,8 +408,8 @@ def decay_table(count, folder, rng):
         print(f"{f'{low}-{high} days':22}{len(asked):>5}{shares}")
 
 
-def print_tables(results):
-    """Print everything that comes from the rankings."""
+def print_known(results):
+    """Print everything that comes from the rankings of notes and pages."""
     print_table("each set", merge(results, lambda n, k, lang, _h: f"{n} {k} {lang}"))
     print_table("by kind", merge(results, lambda _n, kind, _l, _h: kind))
     print_table("by language of the bullets", merge(results, lambda _n, _k, lang, _h: lang[-2:]))
@@ -381,18 +424,35 @@ def print_tables(results):
     print_verdicts(results)
 
 
+def print_own(name, results):
+    """Print everything that comes from the rankings of our own lessons in one store."""
+    print(f"\n==== {name} ====")
+    print_table("by kind and language", merge(results, lambda _n, kind, lang, _h: f"{kind} {lang}"))
+    print_table("by kind", merge(results, lambda _n, kind, _l, _h: kind))
+    print_table("by language of the lesson", merge(results, lambda _n, _k, lang, _h: lang[-2:]))
+    spread = ("in the lesson's language", ACROSS)
+    print_table("in all", merge(results, lambda _n, _k, lang, _h: spread[">" in lang]))
+    print_overall(merge(results, lambda _n, _k, _l, _h: "all")[0][1])
+    print_verdicts(results)
+
+
 def main():
     """Run everything and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=200, help="at most this many queries a set")
     parser.add_argument("--cache", help="a folder that keeps the vectors from run to run")
+    parser.add_argument("--own", action="store_true", help="our own lessons only")
     chosen = parser.parse_args()
     count, rng = chosen.queries, random.Random(SEED)
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.cache or temporary
-        sets = (*known_items(count, folder, rng), *own_lessons(folder), *mixed_store(count, folder, rng))
-        print_tables(evaluate(sets))
-        decay_table(count, folder, rng)
+        if not chosen.own:
+            print_known(evaluate((*known_items(count, folder, rng), *mixed_store(count, folder, rng))))
+        own = evaluate(own_lessons(folder))
+        for name in (ALONE, HIDDEN):
+            print_own(name, [result for result in own if result[0] == name])
+        if not chosen.own:
+            decay_table(count, folder, rng)
 
 
 if __name__ == "__main__":
