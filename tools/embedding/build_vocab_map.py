@@ -25,8 +25,10 @@ def main() -> None:
         with open(os.path.join(folder, name), "rb") as file:
             contents[name] = file.read()
     data = build_vocabulary_map(contents["tokenizer.json"], contents["config.json"])
-    with open(os.path.join(folder, "vocabulary.map"), "wb") as file:
+    path = os.path.join(folder, "vocabulary.map")
+    with open(f"{path}.tmp", "wb") as file:
         file.write(data)
+    os.replace(f"{path}.tmp", path)  # a process may have mapped the old one
     manifest = format_manifest(MODEL_ID, measure_files(folder))
     with open(os.path.join(folder, "manifest.txt"), "w", encoding="utf-8", newline="\n") as file:
         file.write(manifest)

@@ -15,7 +15,13 @@ from __future__ import annotations
 from memx.errors import ModelUnavailableError
 from memx.index.dense.text import clean_text
 
-MAGIC = int.from_bytes(b"memxvm01", "little")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memx.index.dense.pieces import PieceTable
+
+MAGIC = int.from_bytes(b"memxvm02", "little")
 HEADER_WORDS = 16
 WORD_BYTES = 8
 
@@ -46,6 +52,9 @@ REPLACED = {code: _UNKNOWN_CHARACTER for first, last in _REPLACED_RANGES for cod
 _REPLACED_CHARACTERS = frozenset(map(chr, REPLACED))
 
 
+TABLE_SHARE = 2_000
+"""Loading the tables of all pieces takes as long as cutting one text in so many tokens of the vocabulary."""
+
 MAX_REMEMBERED = 100_000
 """Words whose tokens are remembered: texts repeat their words, and a word takes 50 times as long as a look-up."""
 
@@ -72,17 +81,32 @@ class UnigramTokenizer:
         self.normalization = words[9]
         self.unknown_score: float = data[10 * WORD_BYTES : 11 * WORD_BYTES].cast("d")[0]
         scores_end = HEADER_WORDS + self.token_count
-        if len(data) != (scores_end + slots) * WORD_BYTES:
+        slots_end = (scores_end + slots) * WORD_BYTES
+        if len(data) != slots_end + words[11]:
             raise ModelUnavailableError("vocabulary map is truncated")
         self._scores = data[HEADER_WORDS * WORD_BYTES : scores_end * WORD_BYTES].cast("d")
-        self._slots = data[scores_end * WORD_BYTES :].cast("Q")
+        self._slots = data[scores_end * WORD_BYTES : slots_end].cast("Q")
         self._mask = slots - 1
+        self._table = data[slots_end:]
         self._met: dict[str, list[int]] = {}
+        self._pieces: PieceTable | None = None
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of the known tokens of the part of the text that the model reads."""
         unknown = self.unknown_id
         return [token for token in self._ids(text) if token != unknown]
+
+    def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the same for many texts; from some number of them on by tables, for which numbers are read."""
+        if len(texts) * TABLE_SHARE > self.token_count and len(self._table):
+            self._load_table()
+        return [self.encode(text) for text in texts]
+
+    def _load_table(self) -> None:
+        if self._pieces is None:
+            from memx.index.dense.pieces import PieceTable
+
+            self._pieces = PieceTable(self._table, self._scores, (self.unknown_id, self.unknown_score))
 
     def marker_id(self) -> int:
         """Return the id of the bare word mark, or -1; a text of nothing else says nothing."""
@@ -101,29 +125,30 @@ class UnigramTokenizer:
         for word in self._words(text):
             found = met.get(word)
             if found is None:
-                found = met[word] = self._segment(word)
+                found = met[word] = self._tokens_of(word)
             ids += found
             if len(ids) >= limit:
                 break
         return ids[:limit]
 
     def _words(self, text: str) -> list[str]:
-        """Normalise, split at white space, and mark the beginning of each word with U+2581."""
+        """Normalise and split at white space and before each U+2581, which marks the beginning of every word.
+
+        The words are returned without their mark, so that of a bare one nothing is left.
+        """
         if text.isascii():
             if not _REPLACED_CHARACTERS.isdisjoint(text):
                 text = text.translate(REPLACED)
-            if self.normalization & NORMALIZE_LOWERCASE:
-                text = text.lower()
-            return [WORD_MARK + word for word in text.split()]
+            return (text.lower() if self.normalization & NORMALIZE_LOWERCASE else text).split()
+        text = self._normalize(text)
+        if WORD_MARK not in text:
+            return text.split()
         words = []
-        for word in self._normalize(text).split():
-            if WORD_MARK not in word:
-                words.append(WORD_MARK + word)
-                continue
+        for word in text.split():
             head, *rest = word.split(WORD_MARK)
             if head:
-                words.append(WORD_MARK + head)
-            words.extend(WORD_MARK + part for part in rest)
+                words.append(head)
+            words += rest
         return words
 
     def _normalize(self, text: str) -> str:
@@ -137,6 +162,11 @@ class UnigramTokenizer:
             # The library lowers character by character: no final sigma.
             text = text.replace("Σ", "σ").lower()
         return text
+
+    def _tokens_of(self, word: str) -> list[int]:
+        """Return the tokens of a word, given without its mark."""
+        found = None if self._pieces is None else self._pieces.tokens_of(word)
+        return self._segment(WORD_MARK + word) if found is None else found
 
     def _segment(self, word: str) -> list[int]:
         """Return the best segmentation of one word (Viterbi), unknown runs fused into one id.

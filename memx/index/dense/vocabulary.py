@@ -2,8 +2,9 @@
 
 Layout, little-endian 8-byte words: 16 words of header (magic, tokens, slots,
 root state, unknown id, most tokens, most characters, size of tokenizer.json,
-first 8 bytes of its SHA-256, normalisation bits, unknown score as a double),
-then a double a token (its log probability), then the slots of the hash table.
+first 8 bytes of its SHA-256, normalisation bits, unknown score as a double,
+size of the piece table), then a double a token (its log probability), the
+slots of the hash table, and the table that `pieces` reads and describes.
 
 A slot is 0 or `state << 42 | code point << 21 | child + 1`. States below the
 number of tokens are the ends of those tokens, so no table from state to token
@@ -15,6 +16,7 @@ from __future__ import annotations
 import sys
 
 from memx.errors import ModelUnavailableError
+from memx.index.dense.pieces import ID_BYTES, TABLE_WORDS, PieceTable
 from memx.index.dense.tokenizer import (
     CHILD_BITS,
     CHILD_MASK,
@@ -24,6 +26,8 @@ from memx.index.dense.tokenizer import (
     NORMALIZE_LOWERCASE,
     NORMALIZE_NFKC,
     REPLACED,
+    WORD_BYTES,
+    WORD_MARK,
     slot_of,
 )
 
@@ -36,6 +40,8 @@ UNKNOWN_PENALTY = 10.0
 DEFAULT_MAX_TOKENS = 512
 """What model2vec reads of a text when its config does not say."""
 
+_INNER = 2
+"""From this list on, pieces stand within a word."""
 _NORMALIZERS = {"NFKC": NORMALIZE_NFKC, "Lowercase": NORMALIZE_LOWERCASE}
 _SPLIT_AT_WHITE_SPACE = {
     "type": "Split",
@@ -63,6 +69,9 @@ def build_vocabulary_map(tokenizer_json: bytes, config_json: bytes) -> bytes:
     slots = _hash_table(edges, states)
     max_tokens = config.get("max_length", DEFAULT_MAX_TOKENS) or 0
     header = [0] * HEADER_WORDS
+    scores = [score for _, score in pieces]
+    unknown_score = min(scores) - UNKNOWN_PENALTY
+    table = _piece_table([piece for piece, _ in pieces], scores, (unknown_id, unknown_score))
     header[:10] = [
         MAGIC,
         len(pieces),
@@ -75,8 +84,8 @@ def build_vocabulary_map(tokenizer_json: bytes, config_json: bytes) -> bytes:
         int.from_bytes(sha256(tokenizer_json).digest()[:8], "little"),
         normalization,
     ]
-    scores = [score for _, score in pieces]
-    return _pack(header, min(scores) - UNKNOWN_PENALTY, scores, slots)
+    header[11] = len(table)
+    return _pack(header, unknown_score, scores, slots) + table
 
 
 def _normalization(tokenizer: Mapping[str, Any]) -> int:
@@ -141,6 +150,48 @@ def _hash_table(edges: Mapping[tuple[int, str], int], states: int) -> list[int]:
             slot = (slot + 1) & (size - 1)
         slots[slot] = (state << CODE_POINT_BITS | ord(character)) << CHILD_BITS | (child + 1)
     return slots
+
+
+def _piece_table(pieces: Sequence[str], scores: Sequence[float], unknown: tuple[int, float]) -> bytes:
+    """Return the table of pieces, having found those that are not their own best segmentation beyond doubt."""
+    lists: list[dict[str, int]] = [{}, {}, {}, {}]
+    pairs: list[dict[str, None]] = [{}, {}]
+    after_mark: list[dict[str, None]] = [{}, {}]
+    for token, piece in enumerate(pieces):
+        is_leading = piece[:1] == WORD_MARK
+        rest = piece[1:] if is_leading else piece
+        if WORD_MARK in rest or rest.split() != [rest] * bool(rest):
+            continue  # no word has white space or a second mark
+        lists[2 * (not is_leading) + (not rest.isascii())][rest] = token
+        if is_leading and rest:
+            after_mark[not rest[0].isascii()][rest[0]] = None
+        for at in range(len(rest) - 1):
+            pair = rest[at : at + 2]
+            pairs[not pair.isascii()][pair] = None
+    neighbours = ["".join(sorted(some)) for some in (*pairs, *after_mark)]
+    table = PieceTable(memoryview(_pack_table(lists, neighbours, ())), scores, unknown)
+    table.load_others()
+    doubtful = [
+        token
+        for number, some in enumerate(lists)
+        for piece, token in some.items()
+        if table.segment(piece, is_leading=number < _INNER) != [token]
+    ]
+    return _pack_table(lists, neighbours, doubtful)
+
+
+def _pack_table(
+    lists: Sequence[Mapping[str, int]], neighbours: Sequence[str], doubtful: Sequence[int]
+) -> bytes:
+    texts = ["\n".join(some).encode("utf-8", "surrogatepass") for some in lists]
+    pairs = [some.encode("utf-8", "surrogatepass") for some in neighbours]
+    numbers = [number for some, text in zip(lists, texts, strict=True) for number in (len(some), len(text))]
+    numbers += map(len, pairs)
+    numbers += [len(doubtful), max(len(piece) for some in lists for piece in some)]
+    head = b"".join(number.to_bytes(WORD_BYTES, "little") for number in numbers)
+    ids = [token for some in lists for token in some.values()] + list(doubtful)
+    tokens = b"".join(token.to_bytes(ID_BYTES, "little") for token in ids)
+    return b"".join((head.ljust(TABLE_WORDS * WORD_BYTES, b"\0"), tokens, *texts, *pairs))
 
 
 def _pack(
