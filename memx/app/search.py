@@ -348,13 +348,9 @@ class Searching:
     def _changed(
         self, snapshots: Sequence[Snapshot], bullets: Sequence[PackedBullet]
     ) -> dict[str, list[str]]:
-        """Return those of these files that are not what was indexed, by store.
-
-        Where every file was checked, a hit may still have no file: another process found it before it went
-        away, and wrote the index after our check.
-        """
+        """Return those of these files that are not what was indexed, by store."""
         checked = {
-            store.index.store: (store.root, snapshot.checks_hits)
+            store.index.store: (store.root, snapshot)
             for store, snapshot in zip(self._stores, snapshots, strict=True)
             if store.snapshot is None
         }
@@ -362,9 +358,8 @@ class Searching:
         for bullet in bullets:
             if bullet.store not in checked:
                 continue  # what was given, say the store at an older revision, is no state of the files
-            root, checks_hits = checked[bullet.store]
-            state = stat_file(os.path.join(root, bullet.path))
-            if state is None or (checks_hits and state != bullet.stat):
+            root, snapshot = checked[bullet.store]
+            if not snapshot.is_current(bullet, stat_file(os.path.join(root, bullet.path))):
                 changed.setdefault(bullet.store, []).append(bullet.path)
         return changed
 

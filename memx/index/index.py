@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from memx.index.lexical import LexicalIndex
     from memx.index.manifest import Entry
     from memx.index.packed import PackedBullet
+    from memx.index.segments import Address, Segments
     from memx.index.vectors import Vectors
     from memx.model import Bullet
 
@@ -57,7 +58,10 @@ REFRESH_ROUNDS = 3
 """How often a refresh that may wait looks again because another process wrote while it looked."""
 
 FEW = 20
-"""Up to so many changed files are analysed sooner than what is kept of other branches is read or written."""
+"""Up to so many changed files are analysed sooner than what is remembered of other branches is read or written."""
+
+DEAD_LEAST = 4_096
+"""An index is rebuilt when more of its bullets are dead than this, and than are alive."""
 
 LOG_LEAST, LOG_SHARE = 50, 20
 """Changes are appended to a log until it holds a twentieth of the store's files (at least so many)."""
@@ -92,12 +96,14 @@ class RefreshOutcome:
 class Changes:
     """What differs between the files and a generation.
 
+    `bullets` are new; `returning` says where those are, by path, that the index holds but that are not alive.
     `entries` is what changes in the tables: {path: (stat, digest)}, None for what is no longer there.
     `listings`: the folders that were looked at, as they were found. `touched`: something has to be written,
     if only a stat. `stamp` was taken before the files were looked at; None: it says nothing new.
     """
 
     bullets: tuple[PackedBullet, ...]
+    returning: dict[str, Address]
     gone: tuple[str, ...]
     problems: tuple[Problem, ...]
     touched: bool
@@ -111,7 +117,7 @@ class Changes:
     @property
     def paths(self) -> frozenset[str]:
         """The paths whose indexed form no longer holds."""
-        return frozenset(self.gone) | {bullet.path for bullet in self.bullets}
+        return frozenset(self.gone) | self.returning.keys() | {bullet.path for bullet in self.bullets}
 
 
 class Index:
@@ -191,12 +197,14 @@ class Index:
             "",
             self.vectors.fingerprint,
         )
+        stat_of = _stat_of(generation) if checks_hits else None
         return Snapshot(
             self._open_lexical(generation),
             head.scopes,
             head.problems,
-            check_due=is_old or not self._is_embedded(head),
+            check_due=is_old or _has_too_many_dead(head) or not self._is_embedded(head),
             checks_hits=checks_hits,
+            stat_of=stat_of,
             degraded=OTHER_MODEL if is_other_model else NEW_TEXTS if self._is_unembedded(head) else "",
         )
 
@@ -221,9 +229,10 @@ class Index:
         return len(missing) > FEW_TEXTS or not self.vectors.ensure(bullets)
 
     def _overlaid(self, lexical: LexicalIndex, head: Head, changes: Changes, degraded: str) -> Snapshot:
-        scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
-        overlay = _in_memory(changes.bullets)
-        if not degraded and (self._is_unembedded(head) or self._lacks_vectors(changes.bullets)):
+        bullets = (*changes.bullets, *self._analysed(changes.returning))
+        scopes = {*head.scopes, *(bullet.scope for bullet in bullets)}
+        overlay = _in_memory(bullets)
+        if not degraded and (self._is_unembedded(head) or self._lacks_vectors(bullets)):
             degraded = NEW_TEXTS
         return Snapshot(
             lexical,
@@ -233,8 +242,25 @@ class Index:
             masked=tuple(sorted(changes.paths)),
             check_due=True,
             checks_hits=not changes.is_complete,
+            stat_of=lambda path: _known_stat(changes.tables, path),
             degraded=degraded,
         )
+
+    def _analysed(self, paths: Iterable[str]) -> list[PackedBullet]:
+        """Return the bullets at some paths from their files, as far as these can be read."""
+        from memx.index.bulk import read_bytes
+
+        bullets: list[PackedBullet] = []
+        for path in paths:
+            state = freshness.stat_bullet(self._place.root, path)
+            data = None if state is None else read_bytes(self._place.root, path)
+            if state is None or data is None:
+                continue
+            try:
+                bullets.append(self._pack(path, data, state))
+            except FrontMatterError:
+                continue  # broken since it was compared: the next search says so
+        return bullets
 
     def _from_files(self, degraded: str = "") -> Snapshot:
         changes = self._changes(None, None)
@@ -265,6 +291,8 @@ class Index:
             lexical = self._open_lexical(generation)
         except IndexUnavailableError:
             return self.rebuild(wait=wait)
+        if _has_too_many_dead(head):
+            return self.rebuild(wait=wait)
         if self.vectors is not None and not self._is_embedded(head):
             # An interrupted or impossible embedding is made up for, whatever the files say.
             head = replace(head, fingerprint=self._embedded(lexical.everything()))
@@ -277,9 +305,8 @@ class Index:
                     return None
             except IndexUnavailableError:
                 return None  # the disk is full, say: each search lays the changes over the index
-        return RefreshOutcome(
-            len(changes.bullets), len(changes.gone), rebuilt=False, problems=changes.problems
-        )
+        indexed = len(changes.bullets) + len(changes.returning)
+        return RefreshOutcome(indexed, len(changes.gone), rebuilt=False, problems=changes.problems)
 
     def rebuild(self, *, wait: bool = True) -> RefreshOutcome | None:
         """Index every file into a new generation and swap it in; None as for `refresh`.
@@ -308,6 +335,7 @@ class Index:
                 built.file_count,
                 built.scopes,
                 built.problems,
+                commit=built.index.segments().opstamp,
             )
             manifest.save_head(folder, replace(head, fingerprint=self._embedded_keys(built)))
             manifest.swap_generation(self._place.cache_dir, name)
@@ -351,9 +379,10 @@ class Index:
             # Before the index and its tables say that the files are in it: until then a search knows what is new.
             fingerprint = self._embedded(changes.bullets) and head.fingerprint
             if changes.paths:
-                lexical = self._open_lexical(generation)
-                _keep(generation, lexical, changes)
-                lexical.apply(changes.bullets, sorted(changes.paths))
+                segments = _write_lexical(self._open_lexical(generation), generation, head, changes)
+                if segments is None:
+                    return False
+                head = replace(head, commit=segments.opstamp, dead=segments.dead)
             _save_changes(generation, changes)
             head = _checked(replace(head, fingerprint=fingerprint), changes)
             scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
@@ -438,14 +467,9 @@ class Index:
             listing = listings.get(folder)
             if tables.is_as_listed(folder, listing):
                 continue
-            before = tables.stats(folder)
-            now = {} if listing is None else freshness.read_listing(listing)
-            # Only what differs gets a path: a folder may hold 10,000 files of which one changed.
-            for name in [name for name, stat in now.items() if before.get(name) != stat]:
-                found[f"{folder}/{name}"] = now[name]
-                if name in before:
-                    known[f"{folder}/{name}"] = before[name]
-            known.update({f"{folder}/{name}": before[name] for name in before.keys() - now.keys()})
+            before, now = tables.differences(folder, listing)
+            known.update({f"{folder}/{name}": stat for name, stat in before.items()})
+            found.update({f"{folder}/{name}": stat for name, stat in now.items()})
         return known, found
 
     def _replaced(self, tables: Tables, only: tuple[str, ...]) -> tuple[dict[str, Stat], dict[str, Stat]]:
@@ -512,8 +536,8 @@ class Index:
         broken = {p.path: p for p in problems if freshness.stat_bullet(self._place.root, p.path) is not None}
         bullets: list[PackedBullet] = []
         entries: dict[str, Entry] = dict.fromkeys(gone, (None, None))
-        digests = _Digests(tables, len(suspects))
-        kept = _open_kept(tables.generation) if len(suspects) > FEW else None
+        returned = self._returned(tables.generation, head) if len(suspects) > FEW else None
+        returning: dict[str, Address] = {}
         for path in suspects:
             misnamed = name_problem(path)
             if misnamed is not None:
@@ -528,13 +552,14 @@ class Index:
                 continue
             digest = digest_of(data)
             entries[path] = (freshness.proven(found[path], read_ns), digest)
-            if digests.get(path) == digest:
+            if _digest_before(tables, path, len(suspects)) == digest:
                 continue
             broken.pop(path, None)
-            packed = kept and self._has_date(data) and kept.get(digest, path, self.store, found[path])
-            if packed:
-                bullets.append(packed)
-                continue
+            if returned is not None and _has_date(data):
+                address = returned(path, digest)
+                if address is not None:
+                    returning[path] = address
+                    continue
             try:
                 bullets.append(self._pack(path, data, found[path]))
             except FrontMatterError as error:
@@ -545,6 +570,7 @@ class Index:
         is_lost = [path for path, entry in entries.items() if entry[0] is None]
         return Changes(
             tuple(bullets),
+            returning,
             tuple(sorted(gone)),
             reported,
             touched=bool(entries or reported != problems),
@@ -556,9 +582,20 @@ class Index:
             is_complete=False,
         )
 
-    def _has_date(self, data: bytes) -> bool:
-        """Return whether nobody has to be asked for the date of a file."""
-        return self._created_of is None or b"\ncreated:" in data
+    def _returned(
+        self, generation: str | None, head: Head | None
+    ) -> Callable[[str, bytes], Address | None] | None:
+        """Return what says where the index holds the bullet of a path and a digest; None when it holds nothing."""
+        if generation is None or head is None or not self._is_embedded(head):
+            return None
+        kept = _open_kept(generation, head)
+        segments = self._open_lexical(generation).segments()
+
+        def find(path: str, digest: bytes) -> Address | None:
+            address = kept.get(path, digest)
+            return address if address is not None and segments.holds(address) else None
+
+        return find
 
     def _pack(self, path: str, data: bytes, state: Stat) -> PackedBullet:
         if self._parse is None:
@@ -590,6 +627,11 @@ def make_analyser() -> Analyser:
         return Analyser(_load_lexical().make_stem())
     except IndexUnavailableError:
         return Analyser(lambda word: (piece_of_plural(word),))
+
+
+def _has_date(data: bytes) -> bool:
+    """Return whether a bullet's place in the order by worth is that of its own date, not that of its file."""
+    return b"\ncreated:" in data.partition(b"\n---")[0]
 
 
 def _load_lexical() -> Any:
@@ -660,27 +702,75 @@ def _save_changes(generation: str, changes: Changes) -> None:
     manifest.save_tables(generation, listings, digests)
 
 
-def _keep(generation: str, lexical: LexicalIndex, changes: Changes) -> None:
-    """Keep the analysed bullets that a large change takes out of the index: a switch of branch comes back.
-
-    What is kept already, as after the second switch there and back, is not read and written again.
-    """
-    kept = _open_kept(generation) if len(changes.paths) > FEW else None
-    if kept is None:
-        return
-    digests = _Digests(changes.tables, len(changes.paths))
-    leaving = {path: digest for path in changes.paths if (digest := digests.get(path)) is not None}
-    if all(digest in kept for digest in leaving.values()):
-        return
-    kept.add((leaving[bullet.path], bullet) for bullet in lexical.with_paths(sorted(leaving)))
-
-
-def _open_kept(generation: str | None) -> Kept | None:
-    if generation is None:
+def _write_lexical(lexical: LexicalIndex, generation: str, head: Head, changes: Changes) -> Segments | None:
+    """Write changes into the lexical index; None when a bullet is no longer where it was found."""
+    segments = lexical.segments()
+    if not all(map(segments.holds, changes.returning.values())):
         return None
+    found = lexical.addresses(sorted(changes.paths))
+    # After a writer was killed before it wrote the tables, their digests are those of other bullets.
+    if len(found) > FEW and head.commit == segments.opstamp:
+        _remember(generation, head, changes, found)
+    leaving = {address for addresses in found.values() for address in addresses}
+    returning = set(changes.returning.values())
+    segments = lexical.change(changes.bullets, leaving - returning, returning - leaving)
+    try:
+        return lexical.tidy()
+    except IndexUnavailableError:
+        return segments  # there is no room to merge in; the next writer tries again
+
+
+def _remember(generation: str, head: Head, changes: Changes, found: dict[str, list[Address]]) -> None:
+    """Remember where the bullets are that a large change takes out: a switch of branch comes back."""
+    before = {path: _digest_before(changes.tables, path, len(found)) for path in found}
+    _open_kept(generation, head).add(
+        {
+            (path, digest): addresses[0]
+            for path, addresses in found.items()
+            if len(addresses) == 1 and (digest := before[path]) is not None
+        }
+    )
+
+
+def _digest_before(tables: Tables, path: str, count: int) -> bytes | None:
+    """Return the digest of one of `count` files as of the last check."""
+    folder, _, name = path.rpartition("/")
+    return tables.digest(folder, name, of_many=count > FEW)
+
+
+def _open_kept(generation: str, head: Head) -> Kept:
     from memx.index.kept import Kept
 
-    return Kept(generation)
+    return Kept(generation, head.fingerprint)
+
+
+def _has_too_many_dead(head: Head) -> bool:
+    return head.dead > max(DEAD_LEAST, head.file_count)
+
+
+def _stat_of(generation: str) -> Callable[[str], Stat | None]:
+    """Return what says, of an index that is opened afterwards, with which state of a file it was last compared.
+
+    That of another writer who comes later would say that a file is as it was indexed, which is true of his index only.
+    """
+    version = manifest.tables_version(generation)
+    opened: list[Tables] = []
+
+    def stat_of(path: str) -> Stat | None:
+        if not opened:
+            opened.append(Tables(generation))
+        return _known_stat(opened[0], path) if opened[0].version == version else None
+
+    return stat_of
+
+
+def _known_stat(tables: Tables, path: str) -> Stat | None:
+    folder, _, name = path.rpartition("/")
+    try:
+        stat = tables.some_stats(folder, (name,)).get(name)
+    except IndexUnavailableError:
+        return None  # nothing is known, so the file is read again
+    return stat if tables.is_current() else None
 
 
 def _checked(head: Head, changes: Changes) -> Head:
@@ -697,26 +787,6 @@ def _below(folders: Iterable[str], tops: Sequence[str] | None) -> list[str]:
     return [
         folder for folder in folders if any(folder == top or folder.startswith(f"{top}/") for top in tops)
     ]
-
-
-class _Digests:
-    """Digests by path; a folder's part of the table is read when the first of its files is asked for.
-
-    `count` is how many will be asked for: for a few, no table is made of a folder's part.
-    """
-
-    def __init__(self, tables: Tables, count: int) -> None:
-        self._tables = tables
-        self._is_few = count <= FEW
-        self._folders: dict[str, dict[str, bytes]] = {}
-
-    def get(self, path: str) -> bytes | None:
-        folder, _, name = path.rpartition("/")
-        if self._is_few:
-            return self._tables.digest(folder, name)
-        if folder not in self._folders:
-            self._folders[folder] = self._tables.digests(folder)
-        return self._folders[folder].get(name)
 
 
 class _Writing:

@@ -1,7 +1,9 @@
-"""Analysed bullets that left the index: going back to a branch analyses nothing that was analysed before.
+"""Where bullets of other branches are in the index: going back to a branch analyses and indexes nothing anew.
 
-A generation keeps what a switch of branch took out of it, by the digest of the file's content, up to
-MOST bullets, the oldest of which go first. It is a cache of a cache: whatever is wrong with it, it is empty.
+A generation remembers where the bullets are that a switch of branch took out, by path and digest of the file's
+content, up to MOST of them, the oldest of which are forgotten first. They hold while the segment that they are in
+does, and while the vectors do that were there when they left. It is a cache of a cache: whatever is wrong with
+it, it is empty.
 """
 
 from __future__ import annotations
@@ -10,53 +12,44 @@ import os
 
 from memx.errors import IndexUnavailableError
 from memx.index.manifest import load_value, save_value
-from memx.index.packed import dump, load_moved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
-    from memx.index.freshness import Stat
-    from memx.index.packed import PackedBullet
+    from memx.index.segments import Address
 
 NAME = "kept"
 MOST = 4_096
 
 
 class Kept:
-    """The analysed bullets that a generation keeps."""
+    """The addresses that a generation remembers; `vectors` is the state of the vectors that the index relies on."""
 
-    def __init__(self, generation: str) -> None:
-        """Read them; what is missing or damaged is empty."""
+    def __init__(self, generation: str, vectors: str) -> None:
+        """Read them; what is missing, damaged or of another state is empty."""
         self._path = os.path.join(generation, NAME)
+        self._vectors = vectors
         try:
             found = load_value(self._path)
         except IndexUnavailableError:
-            found = {}
-        self._bullets: dict[bytes, bytes] = found if isinstance(found, dict) else {}
+            found = None
+        is_ours = isinstance(found, tuple) and found[0] == vectors
+        self._addresses: dict[bytes, Address] = found[1] if is_ours else {}
 
-    def __contains__(self, digest: bytes) -> bool:
-        """Return whether a bullet is kept."""
-        return digest in self._bullets
+    def get(self, path: str, digest: bytes) -> Address | None:
+        """Return where the bullet of a file with this content is."""
+        return self._addresses.get(digest + path.encode())
 
-    def get(self, digest: bytes, path: str, store: str, stat: Stat) -> PackedBullet | None:
-        """Return what was analysed from a file with this content at this path."""
-        data = self._bullets.get(digest)
-        if data is None:
-            return None
+    def add(self, addresses: Mapping[tuple[str, bytes], Address]) -> None:
+        """Remember the addresses of bullets by path and digest; where that cannot be written, do without."""
+        found = {digest + path.encode(): address for (path, digest), address in addresses.items()}
+        if found.items() <= self._addresses.items():
+            return  # as after the second switch there and back
+        for key in found:
+            self._addresses.pop(key, None)  # a bullet that leaves again is among the newest
+        newest = list((self._addresses | found).items())[-MOST:]
         try:
-            packed = load_moved(data, stat)
-        except IndexUnavailableError:
-            return None
-        return packed if (packed.path, packed.store) == (path, store) else None
-
-    def add(self, bullets: Iterable[tuple[bytes, PackedBullet]]) -> None:
-        """Keep bullets by the digests of their files; where that cannot be written, do without."""
-        for digest, packed in bullets:
-            self._bullets.pop(digest, None)  # a bullet that leaves again is among the newest
-            self._bullets[digest] = dump(packed)
-        newest = list(self._bullets.items())[-MOST:]
-        try:
-            save_value(self._path, dict(newest))
+            save_value(self._path, (self._vectors, dict(newest)))
         except IndexUnavailableError:
             return

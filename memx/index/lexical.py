@@ -16,16 +16,18 @@ from tantivy import Occur, Query
 from memx.errors import IndexUnavailableError
 from memx.index import packed as packing
 from memx.index.analysis import fold
+from memx.index.manifest import remove_tree
 from memx.index.query import NO_FILTERS
 from memx.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from memx.index.packed import PackedBullet
     from memx.index.query import Filters, LexicalQuery
+    from memx.index.segments import Address, Segments
 
 SCHEMA_VERSION = f"1.{packing.PACKED_VERSION}"
 """Changes whenever the fields, the analysis or the packed form change: part of the manifest."""
@@ -97,9 +99,10 @@ def _make_schema() -> Any:
 class LexicalIndex:
     """One tantivy index on disk or in memory, as it was when it was opened or last reloaded."""
 
-    def __init__(self, index: Any) -> None:
+    def __init__(self, index: Any, folder: str = "") -> None:
         """Wrap an open index; use `create`, `open` or `in_memory`."""
         self._index = index
+        self._folder = folder
         self._schema = index.schema
         self._look_anew()
 
@@ -122,7 +125,7 @@ class LexicalIndex:
         index = _guard(tantivy.Index.open, folder)
         if index.schema != _make_schema():
             raise IndexUnavailableError("the index is of another schema")
-        return cls(index)
+        return cls(index, folder)
 
     @classmethod
     def in_memory(cls) -> LexicalIndex:
@@ -134,24 +137,96 @@ class LexicalIndex:
         """The number of bullets."""
         return int(self._searcher.num_docs)
 
-    def apply(
-        self, added: Iterable[PackedBullet], removed_paths: Iterable[str] = (), *, bulk: bool = False
-    ) -> None:
-        """Replace bullets by path and commit; repeating the same change is harmless.
+    def apply(self, added: Iterable[PackedBullet], *, bulk: bool = False) -> None:
+        """Add bullets that are not in it and commit.
 
         Raises IndexUnavailableError when another writer is at work or the disk is full.
         """
         heap = BULK_HEAP_BYTES if bulk else SMALL_HEAP_BYTES
         # One thread: documents lie in the order in which they were given, so that equal stores give equal answers.
         writer = _guard(self._index.writer, heap, 1)
-        _guard(_write, writer, self._schema, added, () if bulk else removed_paths, not bulk)
+        _guard(_write, writer, self._schema, added)
+        self._reload()
+
+    def _reload(self) -> None:
         _guard(self._index.reload)
         self._look_anew()
 
+    def addresses(self, paths: Iterable[str]) -> dict[str, list[Address]]:
+        """Return where the bullets at these paths are; an empty list for a path without one.
+
+        To be asked by who holds the right to write, for an index that was opened since.
+        """
+        names = self.segments().names
+        # A query a path: that of all paths at once does not say which is which.
+        queries = ((path, Query.term_query(self._schema, "path", path, "basic")) for path in paths)
+        return {
+            path: [(names[at.segment_ord], at.doc) for _, at in self._search(query, 4).hits]
+            for path, query in queries
+        }
+
+    def segments(self) -> Segments:
+        """Return the files of an index on disk, as they are now."""
+        from memx.index.segments import Segments
+
+        return Segments(self._folder)
+
+    def change(
+        self,
+        added: Sequence[PackedBullet],
+        leaving: Iterable[Address] = (),
+        returning: Iterable[Address] = (),
+    ) -> Segments:
+        """Add bullets, and turn the alive bits of others off and on; return the segments as they are then.
+
+        Bullets are added as an index of their own, whose segment is taken over: tantivy's own writer, which would
+        merge others by the way, never sees this one. Raises IndexUnavailableError when that cannot be written;
+        then nothing has changed.
+        """
+
+        def write(segments: Segments, aside: str) -> None:
+            if added:
+                LexicalIndex.create(aside).apply(added)
+                segments.adopt(aside)
+            segments.turn(leaving, alive=False)
+            segments.turn(returning, alive=True)
+
+        return self._rewritten(write)
+
+    def tidy(self) -> Segments:
+        """Merge small segments when there are too many; return the segments as they are then."""
+        names = self.segments().too_many()
+
+        def merge(segments: Segments, aside: str) -> None:
+            segments.lend(names, aside)
+            LexicalIndex.open(aside).apply(())  # a commit of nothing: tantivy merges what there is
+            segments.drop(names)
+            segments.adopt(aside)
+
+        return self._rewritten(merge) if names else self.segments()
+
+    def _rewritten(self, write: Callable[[Segments, str], None]) -> Segments:
+        """Change the segments with the help of an empty folder, save them, and remove what nothing names."""
+        aside = f"{self._folder}.part"
+        segments = self.segments()
+        try:
+            remove_tree(aside)
+            os.makedirs(aside)
+            write(segments, aside)
+            segments.save()
+        except OSError as error:
+            raise IndexUnavailableError(f"the index cannot be written: {error}") from error
+        finally:
+            remove_tree(aside)
+            self.segments().collect()  # as they are on the disk, whatever became of the change
+        self._reload()
+        return segments
+
     def count(self, view: str, term: str) -> int:
         """Return how many bullets hold a term (document frequency without deleted ones)."""
-        if self._is_pristine:  # nothing was deleted, so the dictionary's own count is right
-            return int(self._searcher.doc_freq(view, term))
+        held = int(self._searcher.doc_freq(view, term))
+        if self._is_pristine or not held:  # no dead bullets, so the dictionary's own count is right
+            return held
         query = Query.term_query(self._schema, view, term, "basic")
         return int(self._search(query, 1, count=True).count or 0)
 
@@ -311,20 +386,9 @@ def _write_json(json: Any, folder: str, name: str, value: Any) -> None:
         json.dump(value, file)
 
 
-def _write(
-    writer: Any,
-    schema: Any,
-    added: Iterable[PackedBullet],
-    removed_paths: Iterable[str],
-    replaces: bool,  # noqa: FBT001
-) -> None:
-    removed = set(removed_paths)
-    for path in removed:
-        writer.delete_documents_by_term("path", path)
+def _write(writer: Any, schema: Any, added: Iterable[PackedBullet]) -> None:
     burst: list[Any] = []
     for bullet in added:
-        if replaces and bullet.path not in removed:
-            writer.delete_documents_by_term("path", bullet.path)
         burst.append(_document(bullet, schema))
         if len(burst) == BURST:
             _add(writer, burst)

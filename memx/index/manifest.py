@@ -6,7 +6,7 @@
     cache_dir/gen-3/files        {folder: listing}: read when files are checked
     cache_dir/gen-3/digests      {folder: (names, digests)}: read when a stat differs
     cache_dir/gen-3/log          what changed in these two tables since they were written
-    cache_dir/gen-3/kept         {digest: bullet}: see memx.index.kept
+    cache_dir/gen-3/kept         where bullets of other branches are in tantivy's files: see memx.index.kept
 
 Head, tables and log are marshalled values behind checksums. The two tables have one part a folder, and only
 the parts of folders that changed are taken apart; the log has one entry a refresh, so that a refresh
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Entry = tuple[Stat | None, bytes | None]
 
-MANIFEST_VERSION = 3
+MANIFEST_VERSION = 4
 CURRENT = "CURRENT"
 LEXICAL = "lexical"
 
@@ -52,7 +52,10 @@ _FRAME = 8
 
 @record
 class Head:
-    """The small part: versions, the stamp of the last full check, scopes in use, broken files."""
+    """The small part: versions, the stamp of the last full check, scopes in use, broken files.
+
+    `commit` is the state of the index that the tables belong to; `dead` counts its bullets that are not alive.
+    """
 
     tantivy: str
     schema: str
@@ -62,6 +65,8 @@ class Head:
     scopes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     fingerprint: str = ""
+    commit: int = 0
+    dead: int = 0
     version: int = MANIFEST_VERSION
 
 
@@ -101,9 +106,12 @@ def load_head(generation: str) -> Head:
     """Read the head; raises IndexUnavailableError when it is missing, damaged or of another version."""
     values = load_value(os.path.join(generation, "head"))
     try:
-        tantivy, schema, stamp, checked, file_count, scopes, problems, fingerprint, version = values
+        tantivy, schema, stamp, checked, file_count, scopes, problems, *state = values
         broken = tuple(Problem(*problem) for problem in problems)
-        head = Head(tantivy, schema, stamp, checked, file_count, scopes, broken, fingerprint, version)
+        fingerprint, commit, dead, version = state
+        head = Head(
+            tantivy, schema, stamp, checked, file_count, scopes, broken, fingerprint, commit, dead, version
+        )
     except (TypeError, ValueError) as error:
         raise IndexUnavailableError("the index manifest is of another version") from error
     if head.version != MANIFEST_VERSION:
@@ -125,6 +133,8 @@ def save_head(generation: str, head: Head) -> None:
             head.scopes,
             problems,
             head.fingerprint,
+            head.commit,
+            head.dead,
             head.version,
         ),
     )
@@ -139,12 +149,12 @@ class Tables:
     def __init__(self, generation: str | None) -> None:
         """Open the tables; nothing is taken apart yet."""
         self.generation = generation
-        self._version = _version(generation) if generation else ()
-        self._files = _Parts(os.path.join(generation, FILES)) if generation else None
-        self._digests: _Parts | None = None
+        self.version = tables_version(generation) if generation else ()
+        self._parts: dict[str, _Parts] = {}
         self._logged: dict[str, dict[str, Entry]] = {}
         self._taken: tuple[str, list[str], list[int]] = ("", [], [])
-        self._taken_digests: tuple[str, list[str], bytes] = ("", [], b"")
+        self._taken_digests: dict[str, tuple[list[str], bytes]] = {}
+        self._positions: dict[str, dict[str, int]] = {}
         for entries in _read_log(generation)[0] if generation else ():
             for path, entry in entries.items():
                 folder, _, name = path.rpartition("/")
@@ -152,20 +162,53 @@ class Tables:
 
     def is_current(self) -> bool:
         """Return whether nobody wrote the tables since they were opened; to be asked by who holds the lock."""
-        return self.generation is not None and self._version == _version(self.generation)
+        return self.generation is not None and self.version == tables_version(self.generation)
+
+    def _part(self, table: str, folder: str) -> bytes | None:
+        """Return a folder's part of a table, which is read when it is first asked for."""
+        if self.generation is None:
+            return None
+        if table not in self._parts:
+            self._parts[table] = _Parts(os.path.join(self.generation, table))
+        return self._parts[table].get(folder)
 
     def folders(self) -> set[str]:
         """Return the folders that held files."""
-        return {*(self._files.names() if self._files else ()), *self._logged}
+        self._part(FILES, "")
+        return {*(self._parts[FILES].names() if self.generation else ()), *self._logged}
 
     def is_as_listed(self, folder: str, listing: bytes | None) -> bool:
         """Return whether a folder is surely as it was."""
-        return folder not in self._logged and self._files is not None and self._files.get(folder) == listing
+        return (
+            folder not in self._logged
+            and self.generation is not None
+            and self._part(FILES, folder) == listing
+        )
 
     def stats(self, folder: str) -> dict[str, Stat]:
         """Return {name: stat} of the files in a folder."""
-        part = self._files.get(folder) if self._files else None
+        part = self._part(FILES, folder)
         return self._with_log(folder, {} if part is None else read_listing(part), 0)
+
+    def differences(self, folder: str, listing: bytes | None) -> tuple[dict[str, Stat], dict[str, Stat]]:
+        """Return {name: stat}, as it was and as it is now, of the files of a folder that are not as they were."""
+        names, values = ([], []) if listing is None else columns_of(listing)
+        names_before, values_before = self._columns(folder)
+        if names != names_before:
+            return _differences(self.stats(folder), dict(zip(names, _stats(values), strict=True)))
+        # A folder's order stays as long as its names do. Only what differs gets a name: a folder may hold
+        # 10,000 files of which one changed.
+        pairs = enumerate(zip(values_before, values, strict=True))
+        differing = {names[place // 4]: place // 4 * 4 for place, (one, other) in pairs if one != other}
+        logged = self._logged.get(folder)
+        if logged:
+            places = dict(zip(names, range(0, len(values), 4), strict=True))
+            differing |= {name: places[name] for name in logged if name in places}
+        before, now = (
+            {name: (v[at], v[at + 1], v[at + 2], v[at + 3]) for name, at in differing.items()}
+            for v in (values_before, values)
+        )
+        return _differences(self._with_log(folder, before, 0), now)
 
     def numbers(self, folder: str) -> dict[str, int]:
         """Return {name: inode} of the files in a folder."""
@@ -196,7 +239,7 @@ class Tables:
     def _columns(self, folder: str) -> tuple[list[str], list[int]]:
         """Return the table's names and values of a folder, without the log; the last one is remembered."""
         if self._taken[0] != folder:
-            part = self._files.get(folder) if self._files else None
+            part = self._part(FILES, folder)
             self._taken = (folder, *(([], []) if part is None else columns_of(part)))
         return self._taken[1:]
 
@@ -206,26 +249,29 @@ class Tables:
         digests = (joined[at : at + DIGEST_BYTES] for at in range(0, len(joined), DIGEST_BYTES))
         return self._with_log(folder, dict(zip(names, digests, strict=True)), 1)
 
-    def digest(self, folder: str, name: str) -> bytes | None:
-        """Return the digest of one file, without a table of its whole folder."""
+    def digest(self, folder: str, name: str, *, of_many: bool = False) -> bytes | None:
+        """Return the digest of one file; `of_many`: of so many in its folder that finding them by a table pays."""
         logged = self._logged.get(folder, {})
         if name in logged:
             return logged[name][1]
         names, joined = self._digest_columns(folder)
-        if name not in names:
+        if of_many:
+            if folder not in self._positions:
+                self._positions[folder] = dict(zip(names, range(len(names)), strict=True))
+            position = self._positions[folder].get(name)
+        else:
+            position = names.index(name) if name in names else None
+        if position is None:
             return None
-        at = DIGEST_BYTES * names.index(name)
-        return joined[at : at + DIGEST_BYTES]
+        return joined[DIGEST_BYTES * position : DIGEST_BYTES * (position + 1)]
 
     def _digest_columns(self, folder: str) -> tuple[list[str], bytes]:
-        """Return the names of a folder and their digests in one piece, without the log; the last is remembered."""
-        if self._digests is None and self.generation:
-            self._digests = _Parts(os.path.join(self.generation, DIGESTS))
-        if self._taken_digests[0] != folder:
-            part = self._digests.get(folder) if self._digests else None
-            names, joined = ([], b"") if part is None else marshal.loads(part)  # noqa: S302 (our own cache)
-            self._taken_digests = (folder, names, joined)
-        return self._taken_digests[1:]
+        """Return the names of a folder and their digests in one piece, without the log."""
+        if folder not in self._taken_digests:
+            part = self._part(DIGESTS, folder)
+            columns = ([], b"") if part is None else marshal.loads(part)  # noqa: S302 (our own cache)
+            self._taken_digests[folder] = columns
+        return self._taken_digests[folder]
 
     def _with_log(self, folder: str, table: dict[str, Any], part: int) -> dict[str, Any]:
         for name, entry in self._logged.get(folder, {}).items():
@@ -236,7 +282,18 @@ class Tables:
         return table
 
 
-def _version(generation: str) -> tuple[Stat | None, ...]:
+def _stats(values: list[int]) -> Iterable[Stat]:
+    """Return the stats of a listing's values, of which each has four."""
+    return zip(*[iter(values)] * 4, strict=True)
+
+
+def _differences(before: dict[str, Stat], now: dict[str, Stat]) -> tuple[dict[str, Stat], dict[str, Stat]]:
+    found = {name: stat for name, stat in now.items() if before.get(name) != stat}
+    return {name: stat for name, stat in before.items() if name in found or name not in now}, found
+
+
+def tables_version(generation: str) -> tuple[Stat | None, ...]:
+    """Return what changes whenever somebody writes the tables."""
     return tuple(stat_file(os.path.join(generation, name)) for name in (FILES, LOG))
 
 

@@ -7,8 +7,9 @@ from memx.index.query import NO_FILTERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from memx.index.freshness import Stat
     from memx.index.lexical import LexicalIndex
     from memx.index.packed import PackedBullet
     from memx.index.query import Filters, LexicalQuery
@@ -23,7 +24,8 @@ class Snapshot:
     """Bullets of one store that answer a search; what changed since the index was written hides its old form.
 
     `check_due`: somebody should refresh the index after this search.
-    `checks_hits`: not every file was checked, so the hits' own files must be.
+    `checks_hits`: not every file was checked, so the hits' own files must be; `stat_of` says what state of a
+    file the index was last compared with.
     `degraded`: what is missing, empty when nothing is.
     """
 
@@ -37,6 +39,7 @@ class Snapshot:
         masked: tuple[str, ...] = (),
         check_due: bool = False,
         checks_hits: bool = False,
+        stat_of: Callable[[str], Stat | None] | None = None,
         degraded: str = "",
     ) -> None:
         """Lay `overlay` over `base`, of which the paths `masked` no longer hold."""
@@ -48,12 +51,27 @@ class Snapshot:
         self.problems = problems
         self.check_due = check_due
         self.checks_hits = checks_hits
+        self._stat_of = stat_of
         self.degraded = degraded
 
     @property
     def is_linear(self) -> bool:
         """Whether it answers without tantivy."""
         return isinstance(self._base, LinearIndex)
+
+    def is_current(self, bullet: PackedBullet, state: Stat | None) -> bool:
+        """Return whether a bullet is what its file says, which is in this state now; None: which is gone.
+
+        Where every file was checked, a bullet may still have no file: another process found it before it went
+        away, and wrote the index after our check.
+        """
+        if state is None:
+            return False
+        if not self.checks_hits or state == bullet.stat:
+            return True
+        # What came back with its branch was indexed from another file of the same content, and what was touched
+        # from the same file in another state.
+        return self._stat_of is not None and self._stat_of(bullet.path) == state
 
     @property
     def size(self) -> int:

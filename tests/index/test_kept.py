@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from memx.index import index as index_module
 from memx.index import kept, manifest
+from memx.index.freshness import stat_file
 from memx.index.index import Index, IndexPlace
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def kept_file(store: IndexedStore) -> str:
 
 
 def test_going_back_analyses_nothing(store: IndexedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bullets come back as they were, with the stats of the new files."""
+    """The bullets come back as they were, and the files that they lie in now are believed where hits are checked."""
     write_branch(store, "alpha")
     store.index().rebuild()
     write_branch(store, "omega")
@@ -40,8 +42,16 @@ def test_going_back_analyses_nothing(store: IndexedStore, monkeypatch: pytest.Mo
     monkeypatch.setattr(index_module, "pack", lambda *_: pytest.fail("a bullet was analysed"))
     assert len(store.find("alpha")) == COUNT
     assert store.find("omega") == []
-    for bullet in store.index().snapshot().everything():
-        assert bullet.stat[2] == os.stat(store.root / bullet.path).st_ino
+    time.sleep(0.05)
+    store.index().refresh()  # what is too young to prove anything is believed now
+    monkeypatch.setattr(index_module, "STAT_ALL_LIMIT", 0)
+    snapshot = store.index().snapshot()
+    bullets = snapshot.everything()
+    assert snapshot.checks_hits
+    assert not any(bullet.stat == stat_file(str(store.root / bullet.path)) for bullet in bullets)
+    assert all(snapshot.is_current(bullet, stat_file(str(store.root / bullet.path))) for bullet in bullets)
+    os.utime(store.root / bullets[0].path)
+    assert not snapshot.is_current(bullets[0], stat_file(str(store.root / bullets[0].path)))
 
 
 @pytest.mark.parametrize("data", [b"", b"garbage", None])
@@ -93,4 +103,4 @@ def test_no_more_than_the_newest_are_kept(store: IndexedStore, monkeypatch: pyte
     for word in ("two", "three", "four"):
         write_branch(store, word)
         store.index().refresh()
-    assert len(manifest.load_value(kept_file(store))) == COUNT + 3
+    assert len(manifest.load_value(kept_file(store))[1]) == COUNT + 3
