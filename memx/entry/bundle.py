@@ -8,7 +8,8 @@ than all its modules. When one source is not as it was, nothing of the bundle
 is used and the command writes a new one at its end (`bundle_writer`). Whatever
 goes wrong, the modules are imported as usual.
 
-A search executes all of its modules at once. A hook needs far fewer where a commit
+A search executes all modules of ours at once; of others the bundle knows where they lie, which saves it the search
+through the folders of `sys.path`. A hook needs far fewer where a commit
 teaches nothing, so its bundle is sparing: an import takes out what it asks for, the
 standard library's modules among it.
 """
@@ -18,43 +19,75 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from _frozen_importlib_external import spec_from_file_location  # type: ignore[import-not-found,unused-ignore]
+from mmap import ACCESS_READ, mmap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
-    from types import CodeType, ModuleType
+    from types import ModuleType
     from typing import Any
 
-    Part = tuple[str, str, int, int, bool, CodeType | bytes]
-    """Name, path below the package or absolute, mtime in ns, size, is a package, code (sparing: marshalled)."""
+    Part = tuple[str, str, int, int, bool, Any]
+    """Name, path below the package or absolute, mtime in ns, size, is a package, code.
+
+    The code is marshalled where an import takes it out, and None where it is the machine's own, in that file.
+    """
     Pattern = tuple[str | bytes, int, int, bytes, tuple[Any, ...]]
 
 PACKAGE = "memx"
-_FORMAT = 4
+_FORMAT = 5
 
 
 def load(command: str) -> bool:
     """Give Python the modules of a command; False when there is no bundle that holds now."""
     folder = package_folder()
-    try:
-        with open(bundle_path(command), "rb") as file:
-            form, parts, patterns = marshal.loads(file.read())  # noqa: S302 (byte code of our own, where byte code lies)
-        if form != code_form() or not all(_is_as_it_was(folder, part) for part in parts):
-            return False
-    except (OSError, ValueError, EOFError, TypeError):
+    held = _read(folder, bundle_path(command))
+    if held is not None:
+        sys.meta_path.insert(0, _Finder(folder, held[0]))
+    _lighten_datetime()
+    if held is None:
         return False
-    sys.meta_path.insert(0, _Finder(folder, parts))
+    parts, patterns = held
     if patterns:
         _remember(patterns)
     for part in parts:
         # A package comes before what lies in it; where packages need each other, Python finds the order.
         is_next = part[0] not in sys.modules and part[0].rpartition(".")[0] in sys.modules
-        if is_next and not isinstance(part[5], bytes):
+        if is_next and part[5] is not None and not isinstance(part[5], bytes):
             try:
                 _execute(folder, part)
             except Exception:  # noqa: BLE001 (a library is missing: the module's importer says what to do then)
                 break
     return True
+
+
+def _read(folder: str, path: str) -> tuple[list[Part], list[Pattern]] | None:
+    """Return what a bundle holds, None when it is not whole or one of the sources is not as it was."""
+    try:
+        # Mapped, for a copy of it in memory would cost as much as all the rest of the reading.
+        with open(path, "rb", buffering=0) as file:
+            data = mmap(file.fileno(), 0, access=ACCESS_READ)
+        form, parts, patterns = marshal.loads(data)  # noqa: S302 (byte code of our own, where byte code lies)
+        if form != code_form() or not all(_is_as_it_was(folder, part) for part in parts):
+            return None
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+    return parts, patterns
+
+
+def _lighten_datetime() -> None:
+    """Let `datetime` be its part in C, which is all that Python keeps of it; tantivy asks for that part.
+
+    Up to Python 3.11 the module executes two thousand lines in Python first and then throws them away.
+    """
+    if sys.version_info >= (3, 12) or "datetime" in sys.modules:
+        return
+    try:
+        import _datetime  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return
+    sys.modules["datetime"] = _datetime
 
 
 def held_parts() -> dict[str, Part]:
@@ -107,7 +140,11 @@ class _Finder:
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002 (Python's own signature)
         """Return the specification of a module that the bundle holds."""
         part = self.parts.get(name)
-        return None if part is None else type(sys.__spec__)(name, self, is_package=part[4])  # type: ignore[arg-type]
+        if part is None or not (name.startswith(f"{PACKAGE}.") or _is_reachable(part)):
+            return None
+        if part[5] is None:
+            return spec_from_file_location(name, part[1])  # type: ignore[no-any-return,unused-ignore]
+        return type(sys.__spec__)(name, self, is_package=part[4])  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leave the making to Python."""
@@ -117,6 +154,14 @@ class _Finder:
         _, path, _, _, is_package, code = self.parts[module.__name__]
         _locate(module, os.path.join(self._folder, path), is_package=is_package)
         exec(marshal.loads(code) if isinstance(code, bytes) else code, module.__dict__)  # noqa: S102, S302 (as in `load`)
+
+
+def _is_reachable(part: Part) -> bool:
+    """Return whether a module of others lies in a folder where this process would look for it."""
+    folder = part[1]
+    for _ in range(part[0].count(".") + part[4] + 1):
+        folder = os.path.dirname(folder)
+    return folder in sys.path
 
 
 def _locate(module: ModuleType, path: str, *, is_package: bool) -> None:

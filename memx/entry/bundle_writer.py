@@ -29,6 +29,18 @@ LEFT_OUT = (
 )
 """What a command needs only after it has answered, and not always, or before it has a bundle."""
 
+OTHERS = (
+    "_datetime",
+    "binascii",
+    "fcntl",
+    "math",
+    "simsimd",
+    "tantivy",
+    "tantivy.tantivy",
+    "types",
+)
+"""Modules that are not ours and that every search loads."""
+
 BEFORE = ("memx.entry", "memx.entry.bundle", "memx.entry.start")
 """What the console script has loaded before it asks for a bundle, and would read again for nothing."""
 
@@ -53,7 +65,7 @@ def save(command: str, unusual: tuple[str, ...] = UNUSUAL, *, sparing: bool = Fa
             )
         else:
             codes = {name: code for name, code in _loaded().items() if name not in BEFORE}
-            parts = [_part(name, code) for name, code in in_order(codes)]
+            parts = [_part(name, code) for name, code in (*in_order(codes), *_others())]
         value: Any = (code_form(), parts, _patterns())
         data = marshal.dumps(value)
         with open(temporary, "wb") as file:
@@ -111,6 +123,18 @@ def _code_of(loader: SourceFileLoader, *, has_docstrings: bool) -> CodeType | No
     return code
 
 
+def _others() -> Iterator[tuple[str, bytes | None]]:
+    """Yield the modules of others that every search needs with their code, None for machine code."""
+    from importlib.machinery import EXTENSION_SUFFIXES, SourceFileLoader
+
+    for name in [name for name in OTHERS if name in sys.modules]:
+        path = str(getattr(sys.modules[name], "__file__", None))
+        if path.endswith(tuple(EXTENSION_SUFFIXES)):
+            yield name, None
+        elif path.endswith(".py"):
+            yield name, marshal.dumps(SourceFileLoader(name, path).get_code(name))
+
+
 def _is_early(name: str) -> bool:
     """Tell whether Python has the module, or has loaded it, before it can read a bundle."""
     spec = sys.modules[name].__spec__
@@ -163,7 +187,7 @@ def _imports(code: CodeType) -> Iterator[str]:
             yield from (f"{step.argval}.{name}" for name in (names if isinstance(names, tuple) else ()))
 
 
-def _part(name: str, code: CodeType | bytes) -> Part:
+def _part(name: str, code: CodeType | bytes | None) -> Part:
     module = sys.modules[name]
     path = str(module.__file__)
     state = os.stat(path)

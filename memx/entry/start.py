@@ -23,8 +23,6 @@ def run() -> NoReturn:
     """Be the process `memx`: run its command line and end. Only console scripts may call this."""
     gc.set_threshold(FIRST_COLLECTION)
     command = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1] in BUNDLED else ""
-    if command:
-        _lighten_datetime()
     has_bundle = not command or load(command)
     from memx.entry.cli.main import main  # from the bundle, where there is one
     from memx.errors import EXIT_OK
@@ -35,20 +33,6 @@ def run() -> NoReturn:
 
         save(command)
     _leave(code)
-
-
-def _lighten_datetime() -> None:
-    """Let `datetime` be its part in C, which is all that Python keeps of it; tantivy asks for that part.
-
-    Up to Python 3.11 the module executes two thousand lines in Python first and then throws them away.
-    """
-    if sys.version_info >= (3, 12) or "datetime" in sys.modules:
-        return
-    try:
-        import _datetime  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        return
-    sys.modules["datetime"] = _datetime
 
 
 def _leave(code: int) -> NoReturn:

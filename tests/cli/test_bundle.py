@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+import tantivy
 
 import memx
 
@@ -70,7 +71,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 @pytest.fixture
 def copy(shared: Copy) -> Copy:
-    """Return the copy without a bundle."""
+    """Return the copy without a bundle, and with an index that no search has to make anew first."""
+    shared.run(RUN, "reindex")
     for path in shared.bundles:
         path.unlink()
     return shared
@@ -149,9 +151,35 @@ def test_patterns_come_back_as_they_were(copy: Copy) -> None:
     assert copy.run(read) == expected
 
 
+LIBRARIES = """
+import sys
+import memx
+from memx.entry.bundle import load
+folders = sys.path
+sys.path = [folder for folder in folders if folder != {gone!r}]
+print(load("search"), "tantivy" in sys.modules)
+sys.path = folders
+import tantivy, math, types
+print({{sys.modules[name].__spec__.loader.__class__.__name__ for name in ("types", "tantivy")}})
+print(math.sqrt(4.0), types.SimpleNamespace(a=1).a, tantivy.SchemaBuilder.__name__)
+"""
+
+
+def test_libraries_are_found_where_they_lay(copy: Copy) -> None:
+    """Modules of others need no search through `sys.path`, as long as they lie where that would find them."""
+    copy.search()
+    assert copy.run(LIBRARIES.format(gone="")).splitlines() == [
+        "True True",
+        "{'_Finder'}",
+        "2.0 1 SchemaBuilder",
+    ]
+    packages = os.path.dirname(os.path.dirname(tantivy.__file__))
+    assert copy.run(LIBRARIES.format(gone=packages)).splitlines()[0] == "True False"
+
+
 DATES = """
 import sys
-from memx.entry.start import _lighten_datetime
+from memx.entry.bundle import _lighten_datetime
 _lighten_datetime()
 import datetime
 loaded = "operator" in sys.modules and sys.version_info < (3, 12)
