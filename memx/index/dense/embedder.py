@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from typing import Literal
 
 PEAK = 127
+FEW_TOKENS = 32
+"""Up to here rows are summed up in plain Python sooner than anything is loaded for it."""
 ONE_BY_ONE = 64
-"""Up to here texts are pooled in plain Python sooner than numpy is loaded."""
+"""Up to here texts are pooled in plain Python, where `exact` cannot, sooner than numpy is loaded."""
 _WIDTHS = {"I8": 1, "F32": 4}
 
 
@@ -99,14 +101,8 @@ class QueryEmbedder:
             from memx.index.dense.bulk import embed_many
 
             return [(vector, ()) for vector in embed_many(self._model_dir, texts)]
-        encoded = [self._tokenizer.encode(text) for text in texts]
-        if len(texts) <= ONE_BY_ONE:
-            vectors = [self._pooled(tokens) for tokens in encoded]
-        else:
-            from memx.index.dense.pooling import Pool
-
-            pool = Pool.of_buffers(self._rows.cast(self._row_format), self.dimension, self._weights)
-            vectors = [pool(tokens, self._marker) for tokens in encoded]
+        encoded = self._tokenizer.encode_many(texts)
+        vectors = self._pooled_together(encoded)
         marker = self._marker
         spoken = ([token for token in tokens if token != marker] for tokens in encoded)
         return list(zip(vectors, spoken, strict=True))
@@ -130,6 +126,21 @@ class QueryEmbedder:
             weight = 1.0 if self._weights is None else self._weights[token]
             total = [value + weight * component for value, component in zip(total, row, strict=True)]
         return quantize(total)
+
+    def _pooled_together(self, encoded: Sequence[Sequence[int]]) -> list[bytes | None]:
+        if sum(map(len, encoded)) > FEW_TOKENS and self._row_format == "b":
+            from memx.index.dense.exact import ExactPool
+
+            exact = ExactPool.open(self._rows, self.dimension, self._weights)
+            vectors = None if exact is None else exact(encoded, self._marker)
+            if vectors is not None:
+                return vectors
+        if len(encoded) <= ONE_BY_ONE:
+            return [self._pooled(tokens) for tokens in encoded]
+        from memx.index.dense.pooling import Pool
+
+        pool = Pool.of_buffers(self._rows.cast(self._row_format), self.dimension, self._weights)
+        return [pool(tokens, self._marker) for tokens in encoded]
 
     def _embed_in_bulk(self, text: str) -> bytes | None:
         from memx.index.dense.bulk import embed_many

@@ -15,6 +15,7 @@ from memx.errors import ModelUnavailableError
 from memx.index.dense import bulk, tokenizer
 from memx.index.dense import embedder as embedding
 from memx.index.dense.embedder import QueryEmbedder, quantize
+from memx.index.dense.exact import ExactPool
 from memx.index.dense.scan import cosine
 from memx.resources import resource
 from tests.index.dense.conftest import TEXTS
@@ -47,8 +48,16 @@ def test_any_texts_give_the_same_bytes(texts: list[str]) -> None:
     alone = [embedder.embed(text) for text in texts]
     assert bulk.embed_many(folder, texts) == alone
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedding, "FEW_TOKENS", -1)
+        patch.setattr(tokenizer, "TABLE_SHARE", 1_000_000)
+        assert QueryEmbedder(folder).embed_many(texts) == alone
+        patch.setattr(ExactPool, "open", no_pool)
         patch.setattr(embedding, "ONE_BY_ONE", 0)
-        assert embedder.embed_many(texts) == alone
+        assert QueryEmbedder(folder).embed_many(texts) == alone
+
+
+def no_pool(*_: object) -> None:
+    """Stand for a machine on which sums cannot be made exactly."""
 
 
 def test_tokens_come_with_the_vectors(corpus: list[str], embedder: QueryEmbedder) -> None:
