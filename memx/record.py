@@ -28,19 +28,14 @@ else:
     def record(cls):
         """Turn annotations and defaults into a frozen, slotted class."""
         names = tuple(cls.__annotations__)
-        namespace = {
-            key: value
-            for key, value in vars(cls).items()
-            if key not in ("__dict__", "__weakref__") and key not in names
-        }
-        defaults = {name: vars(cls)[name] for name in names if name in vars(cls)}
-        namespace["__slots__"] = names
-        namespace["__match_args__"] = names
-        namespace["__init__"] = _fill_until_compiled(names, defaults)
-        for method in (__setattr__, __delattr__, __repr__, __eq__, __hash__, __getstate__, __setstate__):
-            namespace.setdefault(method.__name__, method)
-            if method.__name__ == "__hash__" and namespace["__hash__"] is None:
-                namespace["__hash__"] = method
+        own = dict(vars(cls))
+        for name in ("__dict__", "__weakref__"):
+            own.pop(name, None)
+        defaults = {name: own.pop(name) for name in names if name in own}
+        if own.get("__hash__", __hash__) is None:
+            del own["__hash__"]  # Python's answer to an __eq__ of the class's own
+        init = _fill_until_compiled(names, defaults)
+        namespace = _METHODS | own | {"__slots__": names, "__match_args__": names, "__init__": init}
         return type(cls.__name__, cls.__bases__, namespace)
 
     def replace(instance, /, **changes):
@@ -114,3 +109,8 @@ else:
     def __setstate__(self, state):
         for name, value in zip(self.__slots__, state, strict=True):
             object.__setattr__(self, name, value)
+
+    _METHODS = {
+        method.__name__: method
+        for method in (__setattr__, __delattr__, __repr__, __eq__, __hash__, __getstate__, __setstate__)
+    }

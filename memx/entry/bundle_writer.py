@@ -116,11 +116,12 @@ def _loaded(*, library: bool = False) -> dict[str, CodeType]:
 
 
 def _code_of(loader: SourceFileLoader, *, has_docstrings: bool) -> CodeType | None:
-    """Return the code of a module; a command reads no docstrings, which are a tenth of what it would load."""
+    """Return the code of a module; a command reads neither docstrings nor annotations."""
     if has_docstrings:
         return loader.get_code(loader.name)
-    code: CodeType = loader.source_to_code(loader.get_data(loader.path), loader.path, _optimize=2)
-    return code
+    from memx.entry.bundle_source import compile_bare
+
+    return compile_bare(loader.get_data(loader.path), loader.path)
 
 
 def _others() -> Iterator[tuple[str, bytes | None]]:

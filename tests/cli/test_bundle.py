@@ -12,9 +12,11 @@ import pytest
 import tantivy
 
 import memx
+from memx.entry.bundle_source import compile_bare
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
 RUN = "from memx.entry.start import run; run()"
 ASK = """
@@ -71,8 +73,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 @pytest.fixture
 def copy(shared: Copy) -> Copy:
-    """Return the copy without a bundle, and with an index that no search has to make anew first."""
-    shared.run(RUN, "reindex")
+    """Return the copy without a bundle."""
     for path in shared.bundles:
         path.unlink()
     return shared
@@ -149,6 +150,36 @@ def test_patterns_come_back_as_they_were(copy: Copy) -> None:
     )
     expected = "True\n(2, 4) (1, 4) 2 32\n(None, 'y') (1, 2)\n"
     assert copy.run(read) == expected
+
+
+SOURCE = b'''"""A module."""
+from __future__ import annotations
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nowhere import Missing
+else:
+    Missing = None
+LIMIT: Missing = 3
+class Pair:
+    first: Missing
+    second: Missing = 2
+def add(a: Missing, *more: Missing, b: Missing = 1, **rest: Missing) -> Missing:
+    """Add."""
+    total: Missing = a + b
+    return total / LIMIT
+'''
+
+
+def test_bundled_code_does_the_same() -> None:
+    """What is left out of a module is what only people and type checkers read; lines keep their numbers."""
+    names: dict[str, Any] = {}
+    code = compile_bare(SOURCE, "a.py")
+    exec(code, names)  # noqa: S102 (the source above)
+    assert (names["add"](5), names["LIMIT"], names["Missing"]) == (2.0, 3, None)
+    assert list(names["Pair"].__annotations__) == ["first", "second"]
+    assert (names["add"].__annotations__, names["add"].__doc__) == ({}, None)
+    assert names["add"].__code__.co_firstlineno == 12
+    assert "nowhere" not in code.co_names
 
 
 LIBRARIES = """
