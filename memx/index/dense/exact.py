@@ -88,19 +88,18 @@ class ExactPool:
             doubles[::_DOUBLE_BYTES] = data.translate(_UNSIGNED)
             raised = memoryview(doubles).cast("d")
             plain = memoryview(add(raised, self._offset[: len(data)], alpha=1.0, beta=-1.0))
-            for at, token in zip(range(0, len(data), size), some, strict=True):
-                weight = 1.0 if weights is None else weights[token]
+            own = [1.0] * len(some) if weights is None else [weights[token] for token in some]
+            self._note(own)
+            for token, weight, at in zip(some, own, range(0, len(data), size), strict=True):
                 row = plain[at : at + size]
                 self._rows[token] = add(row, row, alpha=weight, beta=0.0)
-                self._note(weight)
 
-    def _note(self, weight: float) -> None:
+    def _note(self, weights: Iterable[float]) -> None:
         """Remember the lowest binary place of the weights and the largest of them."""
-        size = abs(weight)
-        if size > 0.0:
-            self._least_exponent = min(self._least_exponent, frexp(size)[1])
-        if not size <= self._largest:
-            self._largest = min(inf, size)  # of what is not a number, too
+        sizes = sorted(set(map(abs, weights)) - {0.0})
+        if sizes:
+            self._least_exponent = min(self._least_exponent, frexp(sizes[0])[1])
+            self._largest = max(self._largest, sizes[-1] if sum(sizes) < inf else inf)
 
     def _is_exact(self, tokens: int) -> bool:
         """Return whether no sum of so many weighted rows can have more bits than a double."""

@@ -17,11 +17,9 @@ from memx.index.dense.text import clean_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from memx.index.dense.pieces import PieceTable
-
-MAGIC = int.from_bytes(b"memxvm02", "little")
+MAGIC = int.from_bytes(b"memxvm03", "little")
 HEADER_WORDS = 16
 WORD_BYTES = 8
 
@@ -65,6 +63,24 @@ def slot_of(state: int, code_point: int, mask: int) -> int:
     return (key >> 15 ^ key) & mask
 
 
+class Memory(dict[str, list[int]]):
+    """The tokens of words or of their parts, each found out when it is first asked for."""
+
+    __slots__ = ("_find",)
+
+    def __init__(self, find: Callable[[str], list[int]]) -> None:
+        """Begin with nothing."""
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, word: str) -> list[int]:
+        """Find out the tokens of a word; when too many are remembered, forget all."""
+        if len(self) > MAX_REMEMBERED:
+            self.clear()
+        found = self[word] = self._find(word)
+        return found
+
+
 class UnigramTokenizer:
     """Text to token ids; unknown tokens are left out, as the model's mean leaves them out."""
 
@@ -88,13 +104,13 @@ class UnigramTokenizer:
         self._slots = data[scores_end * WORD_BYTES : slots_end].cast("Q")
         self._mask = slots - 1
         self._table = data[slots_end:]
-        self._met: dict[str, list[int]] = {}
-        self._pieces: PieceTable | None = None
+        self._met = Memory(lambda word: self._segment(WORD_MARK + word))
+        self._has_pieces = False
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of the known tokens of the part of the text that the model reads."""
-        unknown = self.unknown_id
-        return [token for token in self._ids(text) if token != unknown]
+        ids, unknown = self._ids(text), self.unknown_id
+        return [token for token in ids if token != unknown] if unknown in ids else ids
 
     def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the same for many texts; from some number of them on by tables, for which numbers are read."""
@@ -103,10 +119,13 @@ class UnigramTokenizer:
         return [self.encode(text) for text in texts]
 
     def _load_table(self) -> None:
-        if self._pieces is None:
-            from memx.index.dense.pieces import PieceTable
+        if self._has_pieces:
+            return
+        from memx.index.dense.pieces import PieceTable
 
-            self._pieces = PieceTable(self._table, self._scores, (self.unknown_id, self.unknown_score))
+        pieces = PieceTable(self._table, self._scores, (self.unknown_id, self.unknown_score))
+        self._met = Memory(lambda word: pieces.tokens_of(word) or self._segment(WORD_MARK + word))
+        self._has_pieces = True
 
     def marker_id(self) -> int:
         """Return the id of the bare word mark, or -1; a text of nothing else says nothing."""
@@ -117,19 +136,9 @@ class UnigramTokenizer:
         text = clean_text(text)
         if self.max_characters:
             text = text[: self.max_characters]
-        limit = self.max_tokens or len(text) + 1
-        ids: list[int] = []
         met = self._met
-        if len(met) > MAX_REMEMBERED:
-            met.clear()
-        for word in self._words(text):
-            found = met.get(word)
-            if found is None:
-                found = met[word] = self._tokens_of(word)
-            ids += found
-            if len(ids) >= limit:
-                break
-        return ids[:limit]
+        ids = [token for word in self._words(text) for token in met[word]]
+        return ids[: self.max_tokens] if self.max_tokens else ids
 
     def _words(self, text: str) -> list[str]:
         """Normalise and split at white space and before each U+2581, which marks the beginning of every word.
@@ -162,11 +171,6 @@ class UnigramTokenizer:
             # The library lowers character by character: no final sigma.
             text = text.replace("Σ", "σ").lower()
         return text
-
-    def _tokens_of(self, word: str) -> list[int]:
-        """Return the tokens of a word, given without its mark."""
-        found = None if self._pieces is None else self._pieces.tokens_of(word)
-        return self._segment(WORD_MARK + word) if found is None else found
 
     def _segment(self, word: str) -> list[int]:
         """Return the best segmentation of one word (Viterbi), unknown runs fused into one id.

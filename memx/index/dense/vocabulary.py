@@ -16,7 +16,7 @@ from __future__ import annotations
 import sys
 
 from memx.errors import ModelUnavailableError
-from memx.index.dense.pieces import ID_BYTES, TABLE_WORDS, PieceTable
+from memx.index.dense.pieces import ID_BYTES, SCRIPTS, DoubtfulError, PieceTable, script_of
 from memx.index.dense.tokenizer import (
     CHILD_BITS,
     CHILD_MASK,
@@ -40,8 +40,6 @@ UNKNOWN_PENALTY = 10.0
 DEFAULT_MAX_TOKENS = 512
 """What model2vec reads of a text when its config does not say."""
 
-_INNER = 2
-"""From this list on, pieces stand within a word."""
 _NORMALIZERS = {"NFKC": NORMALIZE_NFKC, "Lowercase": NORMALIZE_LOWERCASE}
 _SPLIT_AT_WHITE_SPACE = {
     "type": "Split",
@@ -154,44 +152,64 @@ def _hash_table(edges: Mapping[tuple[int, str], int], states: int) -> list[int]:
 
 def _piece_table(pieces: Sequence[str], scores: Sequence[float], unknown: tuple[int, float]) -> bytes:
     """Return the table of pieces, having found those that are not their own best segmentation beyond doubt."""
-    lists: list[dict[str, int]] = [{}, {}, {}, {}]
-    pairs: list[dict[str, None]] = [{}, {}]
-    after_mark: list[dict[str, None]] = [{}, {}]
+    scripts = [_Script() for _ in SCRIPTS]
     for token, piece in enumerate(pieces):
         is_leading = piece[:1] == WORD_MARK
         rest = piece[1:] if is_leading else piece
         if WORD_MARK in rest or rest.split() != [rest] * bool(rest):
             continue  # no word has white space or a second mark
-        lists[2 * (not is_leading) + (not rest.isascii())][rest] = token
+        script = scripts[script_of(rest)]
+        (script.leading if is_leading else script.inner)[rest] = token
         if is_leading and rest:
-            after_mark[not rest[0].isascii()][rest[0]] = None
+            scripts[script_of(rest[0])].after_mark.add(rest[0])
         for at in range(len(rest) - 1):
             pair = rest[at : at + 2]
-            pairs[not pair.isascii()][pair] = None
-    neighbours = ["".join(sorted(some)) for some in (*pairs, *after_mark)]
-    table = PieceTable(memoryview(_pack_table(lists, neighbours, ())), scores, unknown)
-    table.load_others()
+            scripts[script_of(pair)].pairs.add(pair)
+    table = PieceTable(memoryview(_pack_table(scripts, ())), scores, unknown)
+    table.load(len(SCRIPTS) - 1)
     doubtful = [
         token
-        for number, some in enumerate(lists)
-        for piece, token in some.items()
-        if table.segment(piece, is_leading=number < _INNER) != [token]
+        for script in scripts
+        for pieces_of, is_leading in ((script.leading, True), (script.inner, False))
+        for piece, token in pieces_of.items()
+        if not _is_itself(table, piece, token, is_leading=is_leading)
     ]
-    return _pack_table(lists, neighbours, doubtful)
+    return _pack_table(scripts, doubtful)
 
 
-def _pack_table(
-    lists: Sequence[Mapping[str, int]], neighbours: Sequence[str], doubtful: Sequence[int]
-) -> bytes:
-    texts = ["\n".join(some).encode("utf-8", "surrogatepass") for some in lists]
-    pairs = [some.encode("utf-8", "surrogatepass") for some in neighbours]
-    numbers = [number for some, text in zip(lists, texts, strict=True) for number in (len(some), len(text))]
-    numbers += map(len, pairs)
-    numbers += [len(doubtful), max(len(piece) for some in lists for piece in some)]
+class _Script:
+    """The lists of one script: {piece: token}, pairs of neighbours, characters after the mark."""
+
+    def __init__(self) -> None:
+        self.leading: dict[str, int] = {}
+        self.inner: dict[str, int] = {}
+        self.pairs: set[str] = set()
+        self.after_mark: set[str] = set()
+
+
+def _is_itself(table: PieceTable, piece: str, token: int, *, is_leading: bool) -> bool:
+    try:
+        return table.segment(piece, is_leading=is_leading) == [token]
+    except DoubtfulError:
+        return False
+
+
+def _pack_table(scripts: Sequence[_Script], doubtful: Sequence[int]) -> bytes:
+    every = [piece for script in scripts for some in (script.leading, script.inner) for piece in some]
+    numbers, texts = [len(doubtful), max(map(len, every), default=0)], []
+    ids: list[int] = []
+    for script in scripts:
+        lines = ["\n".join(some).encode("utf-8", "surrogatepass") for some in (script.leading, script.inner)]
+        pairs = [
+            "".join(sorted(some)).encode("utf-8", "surrogatepass")
+            for some in (script.pairs, script.after_mark)
+        ]
+        numbers += [len(script.leading), len(lines[0]), len(script.inner), len(lines[1]), *map(len, pairs)]
+        ids += [*script.leading.values(), *script.inner.values()]
+        texts += [*lines, *pairs]
     head = b"".join(number.to_bytes(WORD_BYTES, "little") for number in numbers)
-    ids = [token for some in lists for token in some.values()] + list(doubtful)
-    tokens = b"".join(token.to_bytes(ID_BYTES, "little") for token in ids)
-    return b"".join((head.ljust(TABLE_WORDS * WORD_BYTES, b"\0"), tokens, *texts, *pairs))
+    tokens = b"".join(token.to_bytes(ID_BYTES, "little") for token in [*ids, *doubtful])
+    return b"".join((head, tokens, *texts))
 
 
 def _pack(
