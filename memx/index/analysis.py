@@ -38,6 +38,7 @@ MAX_REMEMBERED = 200_000
 
 _CONNECTORS = ("::", "->", ".", "/", "-", "'", "@")
 _SHORT_WORD = 3
+_SHORT_NUMBER = 4
 _TRAILING = ".,;:!?)"
 _PIECE_CONNECTORS = (".", "::", "->", "/")
 _SYMBOLS = "!<>=&|~^%*+-:?$"
@@ -226,6 +227,18 @@ def _with_pieces(token: str) -> list[tuple[str, int]]:
     return tokens
 
 
+class _Memory(dict[str, str]):
+    """What is known of words between blanks; `learn` tells it of others."""
+
+    __slots__ = ("_learn",)
+
+    def __init__(self, learn: Callable[[str], str]) -> None:
+        self._learn = learn
+
+    def __missing__(self, chunk: str) -> str:
+        return self._learn(chunk)
+
+
 class Analyser:
     """Turns texts into views and queries into terms; remembers every token it has met.
 
@@ -236,17 +249,16 @@ class Analyser:
         """Start with an empty memory; it grows with the vocabulary, not with the texts."""
         self._stem_of = stem
         self._stems: dict[str, tuple[str, ...]] = {}
-        self._chunks: dict[str, tuple[str, str, int]] = {}
+        self._exact = _Memory(lambda chunk: self._remember(chunk)[0])
+        self._stemmed = _Memory(lambda chunk: self._remember(chunk)[1])
 
     def views(self, text: str) -> tuple[str, str, int]:
         """Return the exact view, the stems view and the number of exact terms of a text."""
-        known = self._chunks.get
-        # One lookup a word: a rebuild of 100,000 bullets comes here six million times.
-        seen = [known(chunk) or self._remember(chunk) for chunk in clean(text).split()]
-        if not seen:
-            return "  ", "  ", 0
-        exact, stems, lengths = zip(*seen, strict=True)
-        return f" {''.join(exact) or ' '}", f" {''.join(stems) or ' '}", sum(lengths)
+        chunks = clean(text).split()
+        # Two look-ups a word: a rebuild of 100,000 bullets comes here millions of times, and waits for memory.
+        exact = "".join(map(self._exact.__getitem__, chunks))
+        stems = "".join(map(self._stemmed.__getitem__, chunks))
+        return f" {exact or ' '}", f" {stems or ' '}", exact.count(" ")
 
     def _stem(self, word: str) -> tuple[str, ...]:
         stems = self._stems.get(word)
@@ -254,12 +266,16 @@ class Analyser:
             stems = self._stems[word] = self._stem_of(word)
         return stems
 
-    def _remember(self, chunk: str) -> tuple[str, str, int]:
-        if len(self._chunks) >= MAX_REMEMBERED:
-            self._chunks.clear()
+    def _remember(self, chunk: str) -> tuple[str, str]:
+        if len(chunk) > _SHORT_NUMBER and chunk.isdigit() and chunk.isascii():
+            view = f"{chunk[:MAX_TERM_CHARS]} "
+            return view, view  # not to be met again
+        if len(self._exact) >= MAX_REMEMBERED:
+            self._exact.clear()
+            self._stemmed.clear()
             self._stems.clear()
-        views = self._chunks[chunk] = self._chunk_views(chunk)
-        return views
+        exact, stems = self._exact[chunk], self._stemmed[chunk] = self._chunk_views(chunk)
+        return exact, stems
 
     def terms(self, text: str) -> tuple[Term, ...]:
         """Return the distinct terms of a query in the order of their first use."""
@@ -271,13 +287,13 @@ class Analyser:
                 break
         return tuple(found.values())[:MAX_QUERY_TERMS]
 
-    def _chunk_views(self, chunk: str) -> tuple[str, str, int]:
-        """Return the terms of both views, each followed by a blank, and the number of exact ones."""
+    def _chunk_views(self, chunk: str) -> tuple[str, str]:
+        """Return the terms of both views, each followed by a blank."""
         word = chunk.rstrip(_TRAILING)[:MAX_TERM_CHARS]
         if word.isascii() and word.isalnum() and word[1:] == word[1:].lower():
             # A word without any break, as most are: the same as below in a fifth of the time.
             word = word.lower()
-            return f"{word} ", "".join([f"{stem} " for stem in dict.fromkeys(self._stem(word))]), 1
+            return f"{word} ", "".join([f"{stem} " for stem in dict.fromkeys(self._stem(word))])
         exact: list[str] = []
         stems: list[str] = []
         for token, kind in _scan(chunk):
@@ -292,7 +308,6 @@ class Analyser:
         return (
             "".join([f"{term} " for term in exact]),
             "".join([f"{stem} " for stem in dict.fromkeys(stems)]),
-            len(exact),
         )
 
     def _token_terms(self, token: str, kind: int) -> list[Term]:

@@ -11,22 +11,23 @@ import os
 from memx.digest import sha256
 from memx.errors import FrontMatterError
 from memx.index.manifest import DIGEST_BYTES
-from memx.index.packed import dump, pack
-from memx.model import Problem, StoredBullet
+from memx.index.packed import FIELDS, TAKEN, dump_values, entry, pack_values
+from memx.model import Bullet, Problem
 from memx.record import record
-from memx.store.codec import parse_bullet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from memx.index.analysis import Analyser
     from memx.index.freshness import Stat
-    from memx.index.packed import PackedBullet
-    from memx.model import Bullet
 
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _CHUNK_BYTES = 1 << 16
+
+_NEEDED = ("id", *TAKEN)
+_KEY = FIELDS.index("vector_key")
 
 
 @record
@@ -86,17 +87,20 @@ def index_shares(
     shares: Sequence[Share], root: str, store: str, parse: Callable[..., Bullet] | None = None
 ) -> list[Part]:
     """Index each share into its folder; raises IndexUnavailableError when that cannot be written."""
-    return [_IndexingShare(share, root, store, parse or parse_bullet).run() for share in shares]
+    return [_IndexingShare(share, root, store, parse).run() for share in shares]
 
 
 class _IndexingShare:
-    def __init__(self, share: Share, root: str, store: str, parse: Callable[..., Bullet]) -> None:
+    def __init__(self, share: Share, root: str, store: str, parse: Callable[..., Bullet] | None) -> None:
+        from operator import itemgetter
+
         from memx.index.index import make_analyser
 
+        self._take = itemgetter(*TAKEN)
         self._share = share
         self._root = root
         self._store = store
-        self._parse = parse
+        self._fields = _quick_reader() if parse is None else _reader(parse)
         self._analyser: Analyser = make_analyser()
         self._digests: list[bytes | None] = []
         self._keys: list[bytes] = []
@@ -108,7 +112,7 @@ class _IndexingShare:
         from memx.index.lexical import LexicalIndex
 
         os.makedirs(self._share.folder)
-        LexicalIndex.create(self._share.folder).apply(self._dated(), bulk=True)
+        LexicalIndex.create(self._share.folder).fill(self._dated())
         return Part(
             self._share.folder,
             tuple(self._digests),
@@ -118,27 +122,55 @@ class _IndexingShare:
             tuple(self._undated),
         )
 
-    def _dated(self) -> Iterator[PackedBullet]:
+    def _dated(self) -> Iterator[dict[str, Any]]:
+        """Yield what the index is given of each bullet that has a date."""
         for path, stat in self._share.files:
-            packed = self._pack(path, stat)
-            if packed is None:
+            fields = self._read(path)
+            if fields is None:
                 continue
-            self._keys.append(packed.vector_key)
-            self._scopes.add(packed.scope)
-            if packed.created is None:
-                self._undated.append(dump(packed))
+            taken = self._take(fields)
+            is_archived = path.startswith("archive/")
+            values = pack_values(fields["id"], taken, path, self._store, is_archived, stat, self._analyser)
+            self._keys.append(values[_KEY])
+            self._scopes.add(fields["scope"])
+            if fields["created"] is None:
+                self._undated.append(dump_values(values))
             else:
-                yield packed
+                yield entry(values)
 
-    def _pack(self, path: str, stat: Stat) -> PackedBullet | None:
+    def _read(self, path: str) -> dict[str, Any] | None:
         data = read_bytes(self._root, path)
         self._digests.append(None if data is None else digest_of(data))
         if data is None:
             return None
         try:
-            bullet = self._parse(data, path=path)
+            return self._fields(data, path)
         except FrontMatterError as error:
             self._problems.append(front_matter_problem(error, path))
             return None
-        stored = StoredBullet(bullet, path, self._store, path.startswith("archive/"))
-        return pack(stored, self._analyser, stat)
+
+
+def _reader(parse: Callable[..., Bullet]) -> Callable[[bytes, str], dict[str, Any]]:
+    """Return what gives the fields of the bullet in a file; it raises FrontMatterError as `parse` does."""
+
+    def fields(data: bytes, path: str) -> dict[str, Any]:
+        bullet = parse(data, path=path)
+        return {name: getattr(bullet, name) for name in _NEEDED}
+
+    return fields
+
+
+def _quick_reader() -> Callable[[bytes, str], dict[str, Any]]:
+    """Return the same with the store's codec, which sees only files that are not in canonical form."""
+    from memx.store.bulk_reader import read_canonical
+    from memx.store.codec import parse_bullet
+
+    fields_of = _reader(parse_bullet)
+    plain = Bullet(id="", text="")
+    absent = {name: getattr(plain, name) for name in _NEEDED}
+
+    def fields(data: bytes, path: str) -> dict[str, Any]:
+        found = read_canonical(data, path)
+        return fields_of(data, path) if found is None else absent | found
+
+    return fields

@@ -86,8 +86,8 @@ def _stemmer(language: str) -> Any:
 def _make_schema() -> Any:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("path", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("facet", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("key", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("facet", tokenizer_name="whitespace", index_option="basic")
+    builder.add_unsigned_field("key", indexed=True)
     for view in ("exact", "stems", "meta"):
         builder.add_text_field(view, tokenizer_name="whitespace", index_option="freq")
     for order in ORDERS:
@@ -145,12 +145,19 @@ class LexicalIndex:
         heap = BULK_HEAP_BYTES if bulk else SMALL_HEAP_BYTES
         # One thread: documents lie in the order in which they were given, so that equal stores give equal answers.
         writer = _guard(self._index.writer, heap, 1)
-        _guard(_write, writer, self._schema, added)
+        entries = (packing.entry(packing.values_of(bullet)) for bullet in added)
+        _guard(_write, writer, self._schema, entries)
         self._reload()
 
     def _reload(self) -> None:
         _guard(self._index.reload)
         self._look_anew()
+
+    def fill(self, entries: Iterable[dict[str, Any]]) -> None:
+        """Write into an empty index what `memx.index.packed.entry` says of each bullet; errors as in `apply`."""
+        writer = _guard(self._index.writer, BULK_HEAP_BYTES, 1)
+        _guard(_write, writer, self._schema, entries)
+        self._reload()
 
     def addresses(self, paths: Iterable[str]) -> dict[str, list[Address]]:
         """Return where the bullets at these paths are; an empty list for a path without one.
@@ -224,6 +231,8 @@ class LexicalIndex:
 
     def count(self, view: str, term: str) -> int:
         """Return how many bullets hold a term (document frequency without deleted ones)."""
+        if view == "facet":
+            term = packing.facet_term(term)
         held = int(self._searcher.doc_freq(view, term))
         if self._is_pristine or not held:  # no dead bullets, so the dictionary's own count is right
             return held
@@ -241,18 +250,21 @@ class LexicalIndex:
         """Return the bullets whose vectors have these keys, in no particular order."""
         if not keys:
             return []
-        return self._fetch(self._filtered(self._any_key(keys), filters), 4 * len(keys))
+        found = self._fetch(self._filtered(self._any_key(keys), filters), 4 * len(keys))
+        wanted = frozenset(keys)  # the index holds halves of them
+        return [bullet for bullet in found if bullet.vector_key in wanted]
 
     def _any_key(self, keys: Sequence[bytes]) -> Any:
         """Return a query for documents with one of these keys; building an automaton pays for many only."""
         if len(keys) > FEW_KEYS:
-            return Query.term_set_query(self._schema, "key", [key.hex() for key in keys])
-        terms = [Query.term_query(self._schema, "key", key.hex(), "basic") for key in keys]
+            return Query.term_set_query(self._schema, "key", list(map(packing.key_number, keys)))
+        number = packing.key_number
+        terms = [Query.term_query(self._schema, "key", number(key), "basic") for key in keys]
         return Query.const_score_query(Query.boolean_query([(Occur.Should, term) for term in terms]), 1.0)
 
     def with_facet(self, facet: str, limit: int = 100) -> list[PackedBullet]:
         """Return bullets that have a facet such as `id:k3v9q2m7xa`."""
-        return self._fetch(Query.term_query(self._schema, "facet", facet, "basic"), limit)
+        return self._fetch(self._one_facet(facet), limit)
 
     def with_paths(self, paths: Sequence[str]) -> list[PackedBullet]:
         """Return the bullets at these paths."""
@@ -306,7 +318,10 @@ class LexicalIndex:
         return Query.boolean_query(parts)
 
     def _facet(self, facet: str) -> Any:
-        return Query.const_score_query(Query.term_query(self._schema, "facet", facet, "basic"), 0.0)
+        return Query.const_score_query(self._one_facet(facet), 0.0)
+
+    def _one_facet(self, facet: str) -> Any:
+        return Query.term_query(self._schema, "facet", packing.facet_term(facet), "basic")
 
     def _fetch(self, query: Any, limit: int, order: str = "") -> list[PackedBullet]:
         hits = self._search(query, limit, order=order).hits
@@ -386,10 +401,11 @@ def _write_json(json: Any, folder: str, name: str, value: Any) -> None:
         json.dump(value, file)
 
 
-def _write(writer: Any, schema: Any, added: Iterable[PackedBullet]) -> None:
+def _write(writer: Any, schema: Any, entries: Iterable[dict[str, Any]]) -> None:
+    make = tantivy.Document.from_dict  # one call for all fields takes a third of the time of one call a field
     burst: list[Any] = []
-    for bullet in added:
-        burst.append(_document(bullet, schema))
+    for entry in entries:
+        burst.append(make(entry, schema))
         if len(burst) == BURST:
             _add(writer, burst)
     _add(writer, burst)
@@ -401,22 +417,6 @@ def _add(writer: Any, documents: list[Any]) -> None:
     for document in documents:
         writer.add_document(document)
     documents.clear()
-
-
-def _document(bullet: PackedBullet, schema: Any) -> Any:
-    """Return tantivy's document; one call for all fields takes a third of the time of one call a field."""
-    values = {
-        "path": bullet.path,
-        "key": bullet.vector_key.hex(),
-        "facet": list(bullet.facets),
-        "exact": bullet.exact,
-        "stems": bullet.stems,
-        "meta": bullet.meta,
-        "worth": packing.worth(bullet),
-        "proof": packing.proof(bullet),
-        "packed": packing.dump(bullet),
-    }
-    return tantivy.Document.from_dict(values, schema)
 
 
 def _guard(action: Any, *arguments: Any) -> Any:

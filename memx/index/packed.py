@@ -13,7 +13,7 @@ from math import log2
 
 from memx.errors import IndexUnavailableError
 from memx.index.aliases import canonical
-from memx.index.dense.text import embedding_key, embedding_text
+from memx.index.dense.text import embedding_key
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from memx.index.analysis import Analyser
     from memx.model import StoredBullet
 
-PACKED_VERSION = 5
+PACKED_VERSION = 6
 
 SECONDS_PER_DAY, HALF_LIFE_DAYS, PERMANENT_RECALLS = 86_400.0, 30.0, 15
 
 NO_STAT = (0, 0, 0, 0)
+
+_ONE_WORD = {ord(char): f"\x1b{number}" for number, char in enumerate("\x1b \t\n\r\f")}
+"""What ends a word in the index, and the sign that stands for it."""
 
 
 @record
@@ -73,24 +76,18 @@ class PackedBullet:
     @property
     def facets(self) -> tuple[str, ...]:
         """Return the terms that filters look for."""
-        tags = tuple(f"tag:{tag.casefold()}" for tag in self.tags)
-        return (
-            "bullet",
-            f"id:{self.id}",
-            f"section:{self.section}",
-            f"type:{self.type}",
-            f"scope:{self.scope}",
-            *tags,
-            *(f"supersedes:{other}" for other in self.supersedes),
-            *dict.fromkeys(f"anchor:{place_of(anchor)}" for anchor in self.anchors),
-            *(("anchored",) if self.anchors else ()),
-            *(("pinned",) if self.pinned else ()),
-            *(("archived",) if self.archived else ()),
-        )
+        return tuple(_facets(values_of(self)))
 
 
 FIELDS = tuple(PackedBullet.__annotations__)
-_STAT = FIELDS.index("stat")
+_ID, _PATH, _ARCHIVED, _STAT = map(FIELDS.index, ("id", "path", "archived", "stat"))
+_KEY, _EXACT, _STEMS, _META = map(FIELDS.index, ("vector_key", "exact", "stems", "meta"))
+_SECTION, _TYPE, _SCORE, _SCOPE = map(FIELDS.index, ("section", "type", "score", "scope"))
+_RECALLS, _TAGS, _ANCHORS = map(FIELDS.index, ("recall_count", "tags", "anchors"))
+_CREATED, _UPDATED, _ACCEPTED = map(FIELDS.index, ("created", "updated", "accepted"))
+_HALF_LIFE, _PINNED, _SUPERSEDES = map(FIELDS.index, ("half_life_days", "pinned", "supersedes"))
+TAKEN = FIELDS[FIELDS.index("text") :]
+"""The fields that are those of the bullet itself, as they are."""
 
 
 def place_of(anchor: str) -> str:
@@ -105,66 +102,116 @@ def worth(packed: PackedBullet) -> int:
     same for all. Half-lives and boosts that are not the defaults, and the limits of the weight, are left to
     whoever weighs the few best exactly.
     """
-    begun = max((t for t in (packed.created, packed.updated, packed.accepted) if t is not None), default=None)
-    days = (packed.stat[0] / 1e9 if begun is None else begun) / SECONDS_PER_DAY
-    value = (1 + 0.1 * max(0, packed.recall_count)) * max(1, packed.score)
-    return max(0, round(1e6 * (days / (packed.half_life_days or HALF_LIFE_DAYS) + log2(value))))
-
-
-def proof(packed: PackedBullet) -> int:
-    """Return what orders bullets by recalls, and by instructivity those that enough of them have made permanent."""
-    return min(max(0, packed.recall_count), PERMANENT_RECALLS) * 101 + packed.score
+    return _worth(values_of(packed))
 
 
 def pack(stored: StoredBullet, analyser: Analyser, stat: tuple[int, int, int, int] = NO_STAT) -> PackedBullet:
     """Analyse a bullet once for all searches to come."""
     bullet = stored.bullet
-    text = embedding_text(bullet)
-    names = (*bullet.tags, *bullet.tools, *bullet.entities)
+    taken = tuple([getattr(bullet, name) for name in TAKEN])
+    return PackedBullet(
+        *pack_values(bullet.id, taken, stored.path, stored.store, stored.archived, stat, analyser)
+    )
+
+
+def pack_values(
+    identifier: str,
+    taken: tuple[Any, ...],
+    path: str,
+    store: str,
+    archived: bool,  # noqa: FBT001 (a value among values)
+    stat: tuple[int, int, int, int],
+    analyser: Analyser,
+) -> tuple[Any, ...]:
+    """Return the values of a PackedBullet; `taken` are those of TAKEN. A rebuild makes no records of its bullets."""
+    text, _, _, _, _, _, title, tags, tools, entities, *_ = taken
+    if title:
+        text = f"{title}\n{text}"
+    names = (*tags, *tools, *entities)
     # A name on the bullet is one of its words: who asks for `redis` means the bullet tagged so, too.
     exact, stems, length = analyser.views(f"{text}\n{' '.join(names)}")
-    meta = dict.fromkeys(filter(None, map(canonical, names)))
-    return PackedBullet(
-        id=bullet.id,
-        path=stored.path,
-        store=stored.store,
-        archived=stored.archived,
-        stat=stat,
-        vector_key=embedding_key(text),
-        exact=exact,
-        stems=stems,
-        meta=f" {' '.join(meta)} ",
-        length=length,
-        text=bullet.text,
-        section=bullet.section,
-        type=bullet.type,
-        score=bullet.score,
-        scope=bullet.scope,
-        recall_count=bullet.recall_count,
-        title=bullet.title,
-        tags=bullet.tags,
-        tools=bullet.tools,
-        entities=bullet.entities,
-        anchors=bullet.anchors,
-        created=bullet.created,
-        updated=bullet.updated,
-        accepted=bullet.accepted,
-        source=bullet.source,
-        half_life_days=bullet.half_life_days,
-        pinned=bullet.pinned,
-        supersedes=bullet.supersedes,
-        conflicts_with=bullet.conflicts_with,
-        disputed=bullet.disputed,
-    )
+    meta = " ".join(dict.fromkeys(filter(None, map(canonical, names))))
+    key = embedding_key(text)
+    return (identifier, path, store, archived, stat, key, exact, stems, f" {meta} ", length, *taken)
+
+
+def values_of(packed: PackedBullet) -> tuple[Any, ...]:
+    """Return the fields of a packed bullet in their order."""
+    return tuple([getattr(packed, name) for name in FIELDS])
 
 
 def dump(packed: PackedBullet) -> bytes:
     """Return the bytes that the index stores."""
-    from operator import attrgetter  # not needed by a search
+    return dump_values(values_of(packed))
 
+
+def dump_values(values: tuple[Any, ...]) -> bytes:
+    """Return the same of the values of a packed bullet."""
     # Version 2 looks for no repeated objects, of which there are none: a third of the time.
-    data = marshal.dumps(attrgetter(*FIELDS)(packed), 2)
+    data = marshal.dumps(values, 2)
     return crc32(data).to_bytes(4, "little") + data
+
+
+def entry(values: tuple[Any, ...]) -> dict[str, Any]:
+    """Return what the index is given of a packed bullet, by the names of its fields.
+
+    `proof` orders bullets by recalls, and by instructivity those that enough of them have made permanent.
+    """
+    recalls = min(max(0, values[_RECALLS]), PERMANENT_RECALLS)
+    return {
+        "path": values[_PATH],
+        "key": key_number(values[_KEY]),
+        "facet": " ".join(map(facet_term, _facets(values))),
+        "exact": values[_EXACT],
+        "stems": values[_STEMS],
+        "meta": values[_META],
+        "worth": _worth(values),
+        "proof": recalls * 101 + values[_SCORE],
+        "packed": dump_values(values),
+    }
+
+
+def key_number(key: bytes) -> int:
+    """Return the number that stands for the key of a vector in the index: half of it, which is enough to find it by."""
+    return int.from_bytes(key[:8], "little")
+
+
+def facet_term(facet: str) -> str:
+    """Return a facet as the index holds it: one word, since there a blank ends one."""
+    return facet.translate(_ONE_WORD) if " " in facet or not facet.isprintable() else facet
+
+
+def _facets(values: tuple[Any, ...]) -> list[str]:
+    found = [
+        "bullet",
+        f"id:{values[_ID]}",
+        f"section:{values[_SECTION]}",
+        f"type:{values[_TYPE]}",
+        f"scope:{values[_SCOPE]}",
+        *[f"tag:{tag.casefold()}" for tag in values[_TAGS]],
+    ]
+    anchors = values[_ANCHORS]
+    if values[_SUPERSEDES]:
+        found += [f"supersedes:{other}" for other in values[_SUPERSEDES]]
+    if anchors:
+        found += dict.fromkeys([f"anchor:{place_of(anchor)}" for anchor in anchors])
+        found.append("anchored")
+    if values[_PINNED]:
+        found.append("pinned")
+    if values[_ARCHIVED]:
+        found.append("archived")
+    return found
+
+
+def _worth(values: tuple[Any, ...]) -> int:
+    created, updated, accepted = values[_CREATED], values[_UPDATED], values[_ACCEPTED]
+    if updated is None and accepted is None:
+        begun = created
+    else:
+        begun = max(time for time in (created, updated, accepted) if time is not None)
+    days: float = (values[_STAT][0] / 1e9 if begun is None else begun) / SECONDS_PER_DAY
+    value: float = (1 + 0.1 * max(0, values[_RECALLS])) * max(1, values[_SCORE])
+    return max(0, round(1e6 * (days / (values[_HALF_LIFE] or HALF_LIFE_DAYS) + log2(value))))
 
 
 def load(data: bytes) -> PackedBullet:

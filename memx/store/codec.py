@@ -40,7 +40,7 @@ def parse_bullet(data: bytes, *, path: str, created_fallback: float | None = Non
     fields, body = read_fields(text, path)
     values: dict[str, Any] = {}
     for key, value in fields.items():
-        convert = _CONVERTERS.get(key)
+        convert = CONVERTERS.get(key)
         if convert is None or value is None:
             continue
         if convert is _as_it_is and value.__class__ is str:
@@ -248,7 +248,7 @@ _BY_KIND: dict[str, Callable[[Any], object]] = {
     "time": _time,
     "set": _set,
 }
-_CONVERTERS: dict[str, Callable[[Any], object]] = {
+CONVERTERS: dict[str, Callable[[Any], object]] = {
     key: _BY_KIND[kind] for key, kind in FIELD_KINDS.items()
 } | {
     "id": _id,
