@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NEEDS_TRUST = frozenset({"llm.*", "embedding.model", "sync.usage"})
 """Keys that may name a model, run a command, spend or send; `section.*` stands for every key of a section."""
 SCHEMA = 1
+_PREFIX = "MEMX_"
 
 
 @record
@@ -198,9 +199,10 @@ def load_config(
             else:
                 values.update(accepted)
                 origins.update(dict.fromkeys(accepted, file.layer))
-    for key, default in known.items():
-        name = "MEMX_" + key.upper().replace(".", "_")
-        if name in environ:
+    named = {name for name in environ if name.startswith(_PREFIX)}
+    for key, default in known.items() if named else ():
+        name = _PREFIX + key.upper().replace(".", "_")
+        if name in named:
             try:
                 values[key] = _coerce(key, environ[name], default)
             except ConfigError as error:
@@ -238,7 +240,7 @@ def _inherit_half_life(values: dict[str, object]) -> None:
 
 def _build(values: Mapping[str, object]) -> Config:
     config = Config()
-    for section in _field_names(config):
+    for section in _field_names(config) if values else ():
         prefix = section + "."
         changes = {key[len(prefix) :]: value for key, value in values.items() if key.startswith(prefix)}
         if changes:

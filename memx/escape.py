@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-_BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)
-_INVISIBLE = (0x200B, 0x2060, 0xFEFF, 0x180E, *range(0xE0000, 0xE0080))
-_CONTROL = (*range(0x20), *range(0x7F, 0xA0))
+_BIDI = (range(0x202A, 0x202F), range(0x2066, 0x206A), (0x200E, 0x200F, 0x061C))
+_INVISIBLE = ((0x200B, 0x2060, 0xFEFF, 0x180E), range(0xE0000, 0xE0080))
+_CONTROL = (range(0x20), range(0x7F, 0xA0))
 _KEPT = (0x09, 0x0A)
-
-_TABLE = {code: f"\\u{code:04x}" for code in (*_BIDI, *_INVISIBLE, *_CONTROL) if code not in _KEPT}
 _SURROGATES = range(0xD800, 0xE000)
+_ESCAPES: dict[int, str] = {}
+"""By code, filled when the first text needs one, which few do."""
 
 
 def show_controls(text: str) -> str:
@@ -16,7 +16,12 @@ def show_controls(text: str) -> str:
 
     Tabs and line feeds stay. Lone surrogates become U+FFFD, so that the result always encodes.
     """
-    shown = text.translate(_TABLE) if not text.isascii() or not text.isprintable() else text
+    if text.isprintable():  # none of them is, and most lines are
+        return text
+    if not _ESCAPES:
+        unwanted = (code for codes in (*_BIDI, *_INVISIBLE, *_CONTROL) for code in codes)
+        _ESCAPES.update({code: f"\\u{code:04x}" for code in unwanted if code not in _KEPT})
+    shown = text.translate(_ESCAPES)
     if not shown.isascii() and any(ord(character) in _SURROGATES for character in shown):
         shown = "".join("\ufffd" if ord(c) in _SURROGATES else c for c in shown)
     return shown

@@ -16,7 +16,6 @@ from memx.lazy import cached_property
 from memx.model import SCOPE_GLOBAL, SCOPE_PROJECT
 from memx.record import replace
 from memx.repo.discovery import Repository
-from memx.repo.git import foreign_environ
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +35,8 @@ class OtherStore(Project):
 
     def __init__(self, owner: Project, name: str, folder: str) -> None:
         """Take a folder that holds a git repository with a store; git is not asked."""
+        from memx.repo.git import foreign_environ
+
         super().__init__(folder, foreign_environ(owner.environ), owner.now)
         self.store_name = name
         self.default_scope = SCOPE_GLOBAL if name == USER else SCOPE_PROJECT

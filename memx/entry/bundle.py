@@ -126,7 +126,8 @@ def code_form() -> tuple[int, str]:
 
 
 def _is_as_it_was(folder: str, part: Part) -> bool:
-    state = os.stat(os.path.join(folder, part[1]))
+    path = part[1]
+    state = os.stat(path if os.path.isabs(path) else f"{folder}/{path}")
     return state.st_mtime_ns == part[2] and state.st_size == part[3]
 
 

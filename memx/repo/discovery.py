@@ -11,7 +11,6 @@ import os
 
 from memx.errors import GitError
 from memx.record import record
-from memx.repo.git import LOCAL_VARIABLES, run_git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,6 +82,8 @@ def environ_of(repo: Repository, environ: Mapping[str, str], *, committing: bool
     `committing`: keep GIT_INDEX_FILE and the object folders, which name the
     index of the commit that is being made (a partial commit has its own).
     """
+    from memx.repo.git import LOCAL_VARIABLES  # a search asks no git
+
     kept = {} if committing else LOCAL_VARIABLES
     values = {key: value for key, value in environ.items() if key not in kept}
     if committing and "GIT_INDEX_FILE" in values:
@@ -110,6 +111,8 @@ def run_in(
     `environ` None: the own environment without another repository's variables;
     a committing hook passes `environ_of(repo, environ, committing=True)`.
     """
+    from memx.repo.git import run_git
+
     values = environ_of(repo, os.environ) if environ is None else environ
     folder = repo.worktree or repo.git_dir
     return run_git(args, cwd=folder, timeout_s=timeout_s, stdin=stdin, env=values, check=check)
@@ -263,6 +266,8 @@ def _is_own(path: str) -> bool:
 
 def _ask_git(folder: str, environ: Mapping[str, str]) -> Repository | None:
     """Let git find the repository, or say in its own words why not."""
+    from memx.repo.git import run_git
+
     args = ["rev-parse", "--is-bare-repository", "--absolute-git-dir", "--git-common-dir"]
     values = dict(environ)
     try:

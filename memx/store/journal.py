@@ -28,9 +28,7 @@ import os
 
 from memx.errors import StoreError
 from memx.record import record
-from memx.store.atomic import write_atomically
 from memx.store.lock import Lock
-from memx.store.usage import USAGE_FILE, read_usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,7 +150,11 @@ class Journal:
         self._path = os.path.join(state_dir, "journal")
         self._beside = os.path.join(beside, "journal") if beside else ""
         self._takes_over = takes_over
-        self._usage_path = os.path.join(state_dir, USAGE_FILE) if is_shared else ""
+        self._usage_path = ""
+        if is_shared:
+            from memx.store.usage import USAGE_FILE
+
+            self._usage_path = os.path.join(state_dir, USAGE_FILE)
         self._lock = Lock(os.path.join(state_dir, "journal.lock"))
 
     def record(self, ids: Iterable[str], now: float, window_minutes: float, kind: str = "recall") -> bool:
@@ -194,7 +196,12 @@ class Journal:
 
     def counts(self) -> Counts:
         """Return what is known now, to ask about many bullets."""
-        return Counts(self._read(), read_usage(self._usage_path) if self._usage_path else {})
+        others: Usage = {}
+        if self._usage_path:
+            from memx.store.usage import read_usage
+
+            others = read_usage(self._usage_path)
+        return Counts(self._read(), others)
 
     def effective(self, file_counts: Mapping[str, int]) -> dict[str, int]:
         """Return the effective count for each id given, from the value in its file."""
@@ -344,6 +351,8 @@ class Journal:
         if ledger.taken_over:
             lines.append(f"m {ledger.taken_over}{_END}")
         text = "".join(line + "\n" for line in lines)
+        from memx.store.atomic import write_atomically
+
         write_atomically(self._path, f"c {len(text)}{_END}\n{text}".encode("ascii", "replace"))
 
 

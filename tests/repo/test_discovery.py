@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memx.errors import GitError
-from memx.repo import discovery
+from memx.repo import git
 from memx.repo.discovery import (
     Head,
     Repository,
@@ -45,7 +45,7 @@ def no_spawn(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_args: object, **_kwargs: object) -> bytes:
         raise AssertionError("git was started")
 
-    monkeypatch.setattr(discovery, "run_git", refuse)
+    monkeypatch.setattr(git, "run_git", refuse)
 
 
 def _subfolder(repo: GitRepo, tmp_path: Path) -> Path:
