@@ -22,7 +22,6 @@ from memx.index.packed import pack
 from memx.index.snapshot import Snapshot
 from memx.model import Problem, StoredBullet
 from memx.record import record, replace
-from memx.store.paths import name_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -528,10 +527,10 @@ class Index:
     ) -> Changes:
         """Read what may be new; `known` and `found` are the stats of the same part of the store."""
         suspects, gone = freshness.difference(known, found)
-        if (
-            suspects
-        ):  # every search comes here, and the reader of bullets costs it as much as all stats together
+        # Every search comes here, and the reader of bullets costs it as much as all stats together.
+        if suspects:
             from memx.index.bulk import digest_of, front_matter_problem, read_bytes
+            from memx.store.paths import name_problem
         problems = head.problems if head else ()
         broken = {p.path: p for p in problems if freshness.stat_bullet(self._place.root, p.path) is not None}
         bullets: list[PackedBullet] = []
@@ -715,7 +714,7 @@ def _write_lexical(lexical: LexicalIndex, generation: str, head: Head, changes: 
     returning = set(changes.returning.values())
     segments = lexical.change(changes.bullets, leaving - returning, returning - leaving)
     try:
-        return lexical.tidy()
+        return lexical.tidy(segments)
     except IndexUnavailableError:
         return segments  # there is no room to merge in; the next writer tries again
 

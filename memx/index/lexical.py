@@ -193,6 +193,7 @@ class LexicalIndex:
 
         def write(segments: Segments, aside: str) -> None:
             if added:
+                os.makedirs(aside)
                 LexicalIndex.create(aside).apply(added)
                 segments.adopt(aside)
             segments.turn(leaving, alive=False)
@@ -200,25 +201,25 @@ class LexicalIndex:
 
         return self._rewritten(write)
 
-    def tidy(self) -> Segments:
+    def tidy(self, segments: Segments) -> Segments:
         """Merge small segments when there are too many; return the segments as they are then."""
-        names = self.segments().too_many()
+        names = segments.too_many()
 
         def merge(segments: Segments, aside: str) -> None:
+            os.makedirs(aside)
             segments.lend(names, aside)
             LexicalIndex.open(aside).apply(())  # a commit of nothing: tantivy merges what there is
             segments.drop(names)
             segments.adopt(aside)
 
-        return self._rewritten(merge) if names else self.segments()
+        return self._rewritten(merge) if names else segments
 
     def _rewritten(self, write: Callable[[Segments, str], None]) -> Segments:
-        """Change the segments with the help of an empty folder, save them, and remove what nothing names."""
+        """Change the segments with the help of a folder to be made, save them, and remove what nothing names."""
         aside = f"{self._folder}.part"
+        remove_tree(aside)
         segments = self.segments()
         try:
-            remove_tree(aside)
-            os.makedirs(aside)
             write(segments, aside)
             segments.save()
         except OSError as error:

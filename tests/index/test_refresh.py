@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,15 +15,12 @@ from hypothesis import strategies as st
 from memx.app.search import SearchRequest, SearchStore, search
 from memx.config import Config
 from memx.generator.scopes import Viewer
-from memx.index import freshness, manifest, vectors
+from memx.index import freshness, manifest, segments, vectors
 from memx.index import index as index_module
 from memx.index.index import Index, IndexPlace
 from memx.index.vectors import Vectors
 from memx.store.lock import Lock
 from tests.index.conftest import IndexedStore
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WORDS = ("alpha", "beta", "gammas", "MAX_POOL_SIZE", "--no-verify", "数据库", "prueba")
 NAMES = st.sampled_from(("a", "b", "c", "d"))
@@ -34,13 +31,16 @@ EDITS = st.one_of(
         st.sampled_from(("remove", "break", "touch", "archive", "append")), NAMES, FOLDERS, st.just(())
     ),
     st.tuples(st.just("look"), NAMES, FOLDERS, st.just(())),
+    st.tuples(st.just("switch"), NAMES, FOLDERS, st.just(())),
 )
 
 
 def edit(store: IndexedStore, action: str, name: str, folder: str, words: tuple[str, ...]) -> None:
     """Do one thing to a file, if it is there to be done."""
     path = store.path(name, folder)
-    if action == "write":
+    if action == "switch":
+        switch(store)
+    elif action == "write":
         store.write(f"{name}", " ".join(words), folder, created=1_000_000.0 * len(words), tags=words[:1])
     elif not path.exists():
         return
@@ -59,6 +59,19 @@ def edit(store: IndexedStore, action: str, name: str, folder: str, words: tuple[
         shutil.move(path, target)
 
 
+def switch(store: IndexedStore) -> None:
+    """Put all files aside and make those anew that were put aside before, as git does."""
+    here, there = store.root / "bullets", store.root.parent / "other branch"
+    found = {path.relative_to(here): path.read_bytes() for path in here.rglob("*.md")}
+    before = {path.relative_to(there): path.read_bytes() for path in there.rglob("*.md")}
+    for folder, files in ((here, before), (there, found)):
+        shutil.rmtree(folder, ignore_errors=True)
+        for name, data in {**files, Path("general/kept.md"): b"alpha\n"}.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+
+
 def answers(
     store: IndexedStore, cache: str, vectors_folder: str, *, fresh: bool, git_files: tuple[str, ...] = ()
 ) -> str:
@@ -74,22 +87,31 @@ def answers(
     return json.dumps(said, ensure_ascii=False, sort_keys=True, indent=1)
 
 
-@pytest.mark.parametrize(("limit", "has_git"), [(2_000, False), (0, False), (0, True)])
+@pytest.mark.parametrize(
+    ("limit", "has_git", "few"),
+    [(2_000, False, 20), (0, False, 20), (0, True, 20), (2_000, False, 0), (0, True, 0)],
+)
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edits=st.lists(EDITS, min_size=2, max_size=9))
 def test_refreshed_index_answers_as_a_rebuilt_one(
     tmp_path_factory: pytest.TempPathFactory,
     limit: int,
     has_git: bool,  # noqa: FBT001 (a parameter of the test)
+    few: int,
     edits: list[tuple[str, str, str, tuple[str, ...]]],
 ) -> None:
-    """Whatever happens to the files, in whatever steps: the same bytes, below the limit of stats and above."""
+    """Whatever happens to the files, in whatever steps: the same bytes, below the limit of stats and above.
+
+    With `few` = 0 every bullet that leaves is remembered, as after a switch of branch with many of them.
+    """
     folder = tmp_path_factory.mktemp("store")
     store = IndexedStore(folder)
     kept, new, shared = str(folder / "kept"), str(folder / "new"), str(folder / "vectors")
     git_files = (still_git_index(folder),) if has_git else ()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index_module, "STAT_ALL_LIMIT", limit)
+        patch.setattr(index_module, "FEW", few)
+        patch.setattr(segments, "FEW_DEAD", few)
         for action, name, inside, words in edits:
             if action == "look":
                 answers(store, kept, shared, fresh=False, git_files=git_files)
