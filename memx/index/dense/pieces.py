@@ -12,24 +12,27 @@ Layout, after the slots of the vocabulary map, little-endian: words of 8 bytes (
 characters of the longest piece, then for each script the sizes of its lists: pieces and bytes of those that
 begin a word, pieces and bytes of those within one, bytes of the pairs of neighbours, bytes of the characters
 that stand after the mark), four bytes a token in the order of the pieces, then a doubtful token, and the lists as
-UTF-8. A piece is a line, without its mark. A script's lists are loaded when a word has characters of it.
+UTF-8. A piece is a line, without its mark. A script's lists are loaded once enough words have characters of it.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from memx.index.dense.tokenizer import WORD_BYTES, Memory
+from memx.index.dense.tokenizer import MAX_REMEMBERED, WORD_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 SCRIPTS = ("\x80", "\u2e80", "")
 """The first character beyond each script: ASCII, the rest of the alphabets with most signs, the others."""
 SCRIPT_WORDS = 6
 TABLE_WORDS = 2 + SCRIPT_WORDS * len(SCRIPTS)
 ID_BYTES = 4
+
+PIECES_A_CHARACTER = 8
+"""As in `tokenizer`, for the scripts beyond ASCII: their pieces take longer to load, and the trie less."""
 
 MARGIN = 1e-6
 LONGEST_WORD = 4096
@@ -69,8 +72,8 @@ class PieceTable:
         self._inner: dict[str, int] = {}
         self._pairs: set[tuple[str, str]] = set()
         self._after_mark: set[str] = set()
-        self._beginnings = Memory(self._segment_beginning)
-        self._parts = Memory(self._segment_inner)
+        self._beginnings = _Parts(self._segment_beginning)
+        self._parts = _Parts(self._segment_inner)
         self._loaded = 0
 
     def load(self, script: int) -> None:
@@ -92,53 +95,74 @@ class PieceTable:
             self._after_mark.update(str(self._text[middle:end], "utf-8", "surrogatepass"))
             self._loaded += 1
 
-    def tokens_of(self, word: str) -> list[int] | None:
-        """Return the tokens of a word, given without its mark; None where rounding could decide."""
-        if self._loaded < len(SCRIPTS):
-            self.load(script_of(word))
-        token = self._leading.get(word)
-        if token is not None and token not in self._doubtful:
-            return [token]
+    def tokens_of(self, words: Iterable[str]) -> dict[str, Sequence[int] | None]:
+        """Return the tokens of each word, given without its mark; None where rounding could decide."""
+        readable, others = self._by_script(words)
+        found: dict[str, Sequence[int] | None] = dict.fromkeys(others)
+        leading, doubtful = self._leading, self._doubtful
+        for word in readable:
+            token = leading.get(word)
+            if token is not None and token not in doubtful:
+                found[word] = (token,)
+        others = [word for word in readable if word not in found]
+        is_inside = bytes(map(self._pairs.__contains__, pairwise("\n".join(others))))
+        begin = 0
+        for word in others:
+            end = begin + len(word)
+            found[word] = self._by_parts(word, is_inside[begin : end - 1])
+            begin = end + 1
+        return found
+
+    def _by_script(self, words: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Return the words of loaded scripts, having loaded those that pay, and the other words."""
+        groups: list[list[str]] = [[] for _ in SCRIPTS]
+        for word in words:
+            groups[script_of(word)].append(word)
+        self.load(0)
+        for script, some in enumerate(groups):
+            pieces = self._sizes[script][0] + self._sizes[script][2]
+            if sum(map(len, some)) * PIECES_A_CHARACTER > pieces:
+                self.load(script)
+        readable, others = groups[: self._loaded], groups[self._loaded :]
+        return [word for some in readable for word in some], [word for some in others for word in some]
+
+    def _by_parts(self, word: str, is_inside: bytes) -> Sequence[int] | None:
+        """Return the tokens of a word; `is_inside` has a byte for each two neighbours, 0 where no piece has both."""
         if not 0 < len(word) <= LONGEST_WORD:
             return None
+        runs = is_inside.split(b"\0")
+        parts = self._parts
+        begin = 0
         try:
-            ids = self._by_parts(word)
+            if word[0] in self._after_mark:
+                begin = len(runs[0]) + 1
+                ids = [*self._beginnings[word[:begin]]]
+                del runs[0]
+            else:
+                ids = [self._leading.get("", self._unknown)]
+            for run in runs:
+                end = begin + len(run) + 1
+                ids += parts[word[begin:end]]
+                begin = end
         except DoubtfulError:
             return None
         return self._fused(ids) if self._unknown in ids else ids
-
-    def _by_parts(self, word: str) -> list[int]:
-        """Return the tokens of a word that is cut where no piece can be."""
-        runs = bytes(map(self._pairs.__contains__, pairwise(word))).split(b"\0")
-        parts = self._parts
-        begin = 0
-        if word[0] in self._after_mark:
-            begin = len(runs[0]) + 1
-            ids = self._beginnings[word[:begin]].copy()
-            del runs[0]
-        else:
-            ids = [self._leading.get("", self._unknown)]
-        for run in runs:
-            end = begin + len(run) + 1
-            ids += parts[word[begin:end]]
-            begin = end
-        return ids
 
     def _fused(self, ids: list[int]) -> list[int]:
         """Return the tokens with neighbouring unknown ones made one."""
         unknown = self._unknown
         return [token for at, token in enumerate(ids) if token != unknown or not at or ids[at - 1] != unknown]
 
-    def _segment_beginning(self, part: str) -> list[int]:
+    def _segment_beginning(self, part: str) -> Sequence[int]:
         token = self._leading.get(part)
         if token is not None and token not in self._doubtful:
-            return [token]
+            return (token,)
         return self.segment(part, is_leading=True)
 
-    def _segment_inner(self, part: str) -> list[int]:
+    def _segment_inner(self, part: str) -> Sequence[int]:
         token = self._inner.get(part)
         if token is not None and token not in self._doubtful:
-            return [token]
+            return (token,)
         return self.segment(part, is_leading=False)
 
     def segment(self, part: str, *, is_leading: bool) -> list[int]:
@@ -202,3 +226,19 @@ class PieceTable:
             ids.append(self._leading.get("", self._unknown))
         ids.reverse()
         return ids
+
+
+class _Parts(dict[str, "Sequence[int]"]):
+    """Parts and their tokens, each segmented when it is first asked for."""
+
+    __slots__ = ("_segment",)
+
+    def __init__(self, segment: Callable[[str], Sequence[int]]) -> None:
+        super().__init__()
+        self._segment = segment
+
+    def __missing__(self, part: str) -> Sequence[int]:
+        if len(self) > MAX_REMEMBERED:
+            self.clear()
+        found = self[part] = self._segment(part)
+        return found

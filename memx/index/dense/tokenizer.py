@@ -17,7 +17,9 @@ from memx.index.dense.text import clean_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+
+    from memx.index.dense.pieces import PieceTable
 
 MAGIC = int.from_bytes(b"memxvm03", "little")
 HEADER_WORDS = 16
@@ -50,8 +52,8 @@ REPLACED = {code: _UNKNOWN_CHARACTER for first, last in _REPLACED_RANGES for cod
 _REPLACED_CHARACTERS = frozenset(map(chr, REPLACED))
 
 
-TABLE_SHARE = 2_000
-"""Loading the tables of all pieces takes as long as cutting one text in so many tokens of the vocabulary."""
+PIECES_A_CHARACTER = 16
+"""So many pieces are loaded in the time that tables spare for a character of words that were never met."""
 
 MAX_REMEMBERED = 100_000
 """Words whose tokens are remembered: texts repeat their words, and a word takes 50 times as long as a look-up."""
@@ -61,24 +63,6 @@ def slot_of(state: int, code_point: int, mask: int) -> int:
     """Return where the search for an edge begins; `mask` is the power-of-two table size minus one."""
     key = (state << CODE_POINT_BITS | code_point) * HASH_FACTOR
     return (key >> 15 ^ key) & mask
-
-
-class Memory(dict[str, list[int]]):
-    """The tokens of words or of their parts, each found out when it is first asked for."""
-
-    __slots__ = ("_find",)
-
-    def __init__(self, find: Callable[[str], list[int]]) -> None:
-        """Begin with nothing."""
-        super().__init__()
-        self._find = find
-
-    def __missing__(self, word: str) -> list[int]:
-        """Find out the tokens of a word; when too many are remembered, forget all."""
-        if len(self) > MAX_REMEMBERED:
-            self.clear()
-        found = self[word] = self._find(word)
-        return found
 
 
 class UnigramTokenizer:
@@ -104,53 +88,64 @@ class UnigramTokenizer:
         self._slots = data[scores_end * WORD_BYTES : slots_end].cast("Q")
         self._mask = slots - 1
         self._table = data[slots_end:]
-        self._met = Memory(lambda word: self._segment(WORD_MARK + word))
-        self._has_pieces = False
+        self._met: dict[str, Sequence[int]] = {}
+        self._pieces: PieceTable | None = None
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of the known tokens of the part of the text that the model reads."""
-        ids, unknown = self._ids(text), self.unknown_id
-        return [token for token in ids if token != unknown] if unknown in ids else ids
+        words, met = self._words(text), self._met
+        if len(met) > MAX_REMEMBERED:
+            met.clear()
+        for word in words:
+            if word not in met:
+                met[word] = self._segment(WORD_MARK + word)
+        return self._known(words)
 
     def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the same for many texts; from some number of them on by tables, for which numbers are read."""
-        if len(texts) * TABLE_SHARE > self.token_count and len(self._table):
-            self._load_table()
-        return [self.encode(text) for text in texts]
+        """Return the same for many texts; from some number of new words on by the tables of `pieces`."""
+        texts_words = [self._words(text) for text in texts]
+        words, met = set().union(*texts_words), self._met
+        if len(met) + len(words) > MAX_REMEMBERED:
+            met.clear()
+        words.difference_update(met)
+        for word, tokens in self._by_tables(words).items():
+            met[word] = self._segment(WORD_MARK + word) if tokens is None else tokens
+        return [self._known(some) for some in texts_words]
 
-    def _load_table(self) -> None:
-        if self._has_pieces:
-            return
-        from memx.index.dense.pieces import PieceTable
+    def _by_tables(self, words: Collection[str]) -> Mapping[str, Sequence[int] | None]:
+        """Return the tokens of words, None where the trie has to tell; few words are not worth loading tables."""
+        if self._pieces is None:
+            if sum(map(len, words)) * PIECES_A_CHARACTER <= self.token_count or not len(self._table):
+                return dict.fromkeys(words)
+            from memx.index.dense.pieces import PieceTable
 
-        pieces = PieceTable(self._table, self._scores, (self.unknown_id, self.unknown_score))
-        self._met = Memory(lambda word: pieces.tokens_of(word) or self._segment(WORD_MARK + word))
-        self._has_pieces = True
+            self._pieces = PieceTable(self._table, self._scores, (self.unknown_id, self.unknown_score))
+        return self._pieces.tokens_of(words)
 
     def marker_id(self) -> int:
         """Return the id of the bare word mark, or -1; a text of nothing else says nothing."""
         found = self._segment(WORD_MARK)[0]
         return -1 if found == self.unknown_id else found
 
-    def _ids(self, text: str) -> list[int]:
+    def _known(self, words: Sequence[str]) -> list[int]:
+        """Return the known tokens of words that were met, as many as the model reads."""
+        met, unknown = self._met, self.unknown_id
+        ids = [token for word in words for token in met[word]]
+        if self.max_tokens:
+            del ids[self.max_tokens :]
+        return [token for token in ids if token != unknown] if unknown in ids else ids
+
+    def _words(self, text: str) -> list[str]:
+        """Return the words of the part of the text that the model reads, normalised.
+
+        They end at white space and before each U+2581, which marks the beginning of every word and is left
+        out here: of a bare one nothing is left.
+        """
         text = clean_text(text)
         if self.max_characters:
             text = text[: self.max_characters]
-        met = self._met
-        ids = [token for word in self._words(text) for token in met[word]]
-        return ids[: self.max_tokens] if self.max_tokens else ids
-
-    def _words(self, text: str) -> list[str]:
-        """Normalise and split at white space and before each U+2581, which marks the beginning of every word.
-
-        The words are returned without their mark, so that of a bare one nothing is left.
-        """
-        if text.isascii():
-            if not _REPLACED_CHARACTERS.isdisjoint(text):
-                text = text.translate(REPLACED)
-            return (text.lower() if self.normalization & NORMALIZE_LOWERCASE else text).split()
         text = self._normalize(text)
-        if WORD_MARK not in text:
+        if text.isascii() or WORD_MARK not in text:
             return text.split()
         words = []
         for word in text.split():
@@ -169,10 +164,10 @@ class UnigramTokenizer:
             text = normalize("NFKC", text)
         if self.normalization & NORMALIZE_LOWERCASE:
             # The library lowers character by character: no final sigma.
-            text = text.replace("Σ", "σ").lower()
+            text = (text if text.isascii() else text.replace("Σ", "σ")).lower()
         return text
 
-    def _segment(self, word: str) -> list[int]:
+    def _segment(self, word: str) -> Sequence[int]:
         """Return the best segmentation of one word (Viterbi), unknown runs fused into one id.
 
         From every place the trie is walked along the rest of the word, in one loop without calls: for many texts

@@ -49,7 +49,7 @@ def test_any_texts_give_the_same_bytes(texts: list[str]) -> None:
     assert bulk.embed_many(folder, texts) == alone
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(embedding, "FEW_TOKENS", -1)
-        patch.setattr(tokenizer, "TABLE_SHARE", 1_000_000)
+        patch.setattr(tokenizer, "PIECES_A_CHARACTER", 1_000_000)
         assert QueryEmbedder(folder).embed_many(texts) == alone
         patch.setattr(ExactPool, "open", no_pool)
         patch.setattr(embedding, "ONE_BY_ONE", 0)
