@@ -10,7 +10,8 @@ import os
 
 from memx.digest import sha256
 from memx.errors import FrontMatterError
-from memx.index.manifest import DIGEST_BYTES
+from memx.index import freshness
+from memx.index.manifest import DIGEST_BYTES, digest_part
 from memx.index.packed import FIELDS, TAKEN, dump_values, entry, pack_values
 from memx.model import Bullet, Problem
 from memx.record import record
@@ -32,22 +33,22 @@ _KEY = FIELDS.index("vector_key")
 
 @record
 class Share:
-    """The files that one process indexes, with their stats, and the folder that its part goes to."""
+    """The files that one process indexes, {folder: names in the order of its listing}, and where its part goes to."""
 
-    folder: str
-    files: tuple[tuple[str, Stat], ...]
+    part: str
+    files: dict[str, list[str]]
 
 
 @record
 class Part:
     """What became of a share.
 
-    `digests`: one a file, in order, None for one that cannot be read; `keys`: the vector keys of the
-    indexed bullets; `undated`: packed bullets that are not in the part, because they wait for a date.
+    `tables`: {folder: (listing, digests)} of the files that can be read, as the manifest keeps them; `keys`:
+    the vector keys of the indexed bullets; `undated`: packed bullets that wait for a date and are not in the part.
     """
 
     folder: str
-    digests: tuple[bytes | None, ...]
+    tables: dict[str, tuple[bytes, bytes]]
     keys: tuple[bytes, ...]
     scopes: tuple[str, ...]
     problems: tuple[Problem, ...]
@@ -72,22 +73,50 @@ def read_bytes(root: str, path: str) -> bytes | None:
     except OSError:
         return None
     try:
-        data = os.read(descriptor, _CHUNK_BYTES)
-        if len(data) == _CHUNK_BYTES:
-            while chunk := os.read(descriptor, _CHUNK_BYTES):
-                data += chunk
+        return _read_all(descriptor)
     except OSError:
         return None
     finally:
         os.close(descriptor)
+
+
+def read_listed(root: str, path: str) -> tuple[Stat, bytes] | None:
+    """Return the stat of a listed file before it was read, and its bytes; None when it cannot be read any more."""
+    if os.name != "posix":  # elsewhere an open file may be described in other words than its path
+        stat = freshness.stat_bullet(root, path)
+        data = None if stat is None else read_bytes(root, path)
+        return None if stat is None or data is None else (stat, data)
+    try:
+        descriptor = os.open(f"{root}/{path}", _READ_FLAGS | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        s = os.fstat(descriptor)
+        if s.st_mode & freshness.FORMAT_BITS != freshness.REGULAR:
+            return None
+        return (s.st_mtime_ns, s.st_size, s.st_ino, s.st_ctime_ns), _read_all(descriptor)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _read_all(descriptor: int) -> bytes:
+    data = os.read(descriptor, _CHUNK_BYTES)
+    if len(data) == _CHUNK_BYTES:
+        while chunk := os.read(descriptor, _CHUNK_BYTES):
+            data += chunk
     return data
 
 
 def index_shares(
-    shares: Sequence[Share], root: str, store: str, parse: Callable[..., Bullet] | None = None
+    shares: Sequence[Share], root: str, store: str, read_ns: int, parse: Callable[..., Bullet] | None = None
 ) -> list[Part]:
-    """Index each share into its folder; raises IndexUnavailableError when that cannot be written."""
-    return [_IndexingShare(share, root, store, parse).run() for share in shares]
+    """Index each share into its folder; `read_ns` is from before the files were listed.
+
+    Raises IndexUnavailableError when that cannot be written.
+    """
+    return [_IndexingShare(share, root, store, parse).run(read_ns) for share in shares]
 
 
 class _IndexingShare:
@@ -102,31 +131,46 @@ class _IndexingShare:
         self._store = store
         self._fields = _quick_reader() if parse is None else _reader(parse)
         self._analyser: Analyser = make_analyser()
-        self._digests: list[bytes | None] = []
+        self._read: dict[str, tuple[Stat, bytes]] = {}
         self._keys: list[bytes] = []
         self._scopes: set[str] = set()
         self._problems: list[Problem] = []
         self._undated: list[bytes] = []
 
-    def run(self) -> Part:
+    def run(self, read_ns: int) -> Part:
         from memx.index.lexical import LexicalIndex
 
-        os.makedirs(self._share.folder)
-        LexicalIndex.create(self._share.folder).fill(self._dated())
+        os.makedirs(self._share.part)
+        LexicalIndex.create(self._share.part).fill(self._dated())
         return Part(
-            self._share.folder,
-            tuple(self._digests),
+            self._share.part,
+            {folder: self._tables(folder, names, read_ns) for folder, names in self._share.files.items()},
             tuple(self._keys),
             tuple(self._scopes),
             tuple(self._problems),
             tuple(self._undated),
         )
 
+    def _tables(self, folder: str, names: list[str], read_ns: int) -> tuple[bytes, bytes]:
+        found = {name: read for name in names if (read := self._read.get(f"{folder}/{name}")) is not None}
+        stats = {name: freshness.proven(stat, read_ns) for name, (stat, _) in found.items()}
+        return freshness.make_listing(stats), digest_part(
+            {name: digest for name, (_, digest) in found.items()}
+        )
+
     def _dated(self) -> Iterator[dict[str, Any]]:
         """Yield what the index is given of each bullet that has a date."""
-        for path, stat in self._share.files:
-            fields = self._read(path)
-            if fields is None:
+        paths = [f"{folder}/{name}" for folder, names in self._share.files.items() for name in names]
+        for path in sorted(paths):
+            read = read_listed(self._root, path)
+            if read is None:
+                continue
+            stat, data = read
+            self._read[path] = (stat, digest_of(data))
+            try:
+                fields = self._fields(data, path)
+            except FrontMatterError as error:
+                self._problems.append(front_matter_problem(error, path))
                 continue
             taken = self._take(fields)
             is_archived = path.startswith("archive/")
@@ -137,17 +181,6 @@ class _IndexingShare:
                 self._undated.append(dump_values(values))
             else:
                 yield entry(values)
-
-    def _read(self, path: str) -> dict[str, Any] | None:
-        data = read_bytes(self._root, path)
-        self._digests.append(None if data is None else digest_of(data))
-        if data is None:
-            return None
-        try:
-            return self._fields(data, path)
-        except FrontMatterError as error:
-            self._problems.append(front_matter_problem(error, path))
-            return None
 
 
 def _reader(parse: Callable[..., Bullet]) -> Callable[[bytes, str], dict[str, Any]]:

@@ -325,7 +325,7 @@ class Index:
         stamp = freshness.remembered(self._stamp(), read_ns)
         try:
             os.makedirs(folder)
-            built = self._build(folder, freshness.list_folders(self._place.root), read_ns)
+            built = self._build(folder, read_ns)
             head = Head(
                 lexical.TANTIVY_VERSION,
                 lexical.SCHEMA_VERSION,
@@ -343,13 +343,12 @@ class Index:
             raise IndexUnavailableError(f"the index cannot be built: {error}") from error
         return RefreshOutcome(built.index.size, 0, rebuilt=True, problems=built.problems)
 
-    def _build(self, folder: str, listings: dict[str, bytes], read_ns: int) -> Built:
-        """Index all listed files into a generation's folder and write its tables."""
+    def _build(self, folder: str, read_ns: int) -> Built:
+        """Index all files into a generation's folder and write its tables."""
         from memx.index.building import build
 
         return build(
             folder,
-            listings,
             self._place,
             read_ns,
             parse=self._parse,

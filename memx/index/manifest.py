@@ -314,12 +314,17 @@ def load_digests(generation: str) -> dict[str, bytes]:
 
 
 def save_tables(generation: str, listings: dict[str, bytes], digests: dict[str, dict[str, bytes]]) -> None:
-    """Write both tables whole and begin the log anew.
+    """Write both tables whole and begin the log anew: {folder: listing} and {folder: {name: digest}}."""
+    save_parts(generation, listings, {folder: digest_part(table) for folder, table in digests.items()})
+
+
+def save_parts(generation: str, listings: dict[str, bytes], digests: dict[str, bytes]) -> None:
+    """Write both tables from the parts of their folders, and begin the log anew.
 
     Stats last: digests that are newer than the stats, or a log that is older than both, only make the
     next check read a file again.
     """
-    _save_parts(os.path.join(generation, DIGESTS), {f: _digest_part(table) for f, table in digests.items()})
+    _save_parts(os.path.join(generation, DIGESTS), digests)
     _save_parts(os.path.join(generation, FILES), listings)
     try:
         os.unlink(os.path.join(generation, LOG))
@@ -329,9 +334,16 @@ def save_tables(generation: str, listings: dict[str, bytes], digests: dict[str, 
         raise IndexUnavailableError(f"the index cannot be written: {error.strerror}") from error
 
 
-def _digest_part(table: dict[str, bytes]) -> bytes:
+def digest_part(table: dict[str, bytes]) -> bytes:
     """Return the part of a folder: two values are read in half the time of a digest a name."""
     return marshal.dumps((list(table), b"".join(table.values())))
+
+
+def read_digest_part(part: bytes) -> dict[str, bytes]:
+    """Return {name: digest} of the part of a folder."""
+    names, joined = marshal.loads(part)  # noqa: S302 (our own cache, behind a checksum)
+    digests = (joined[at : at + DIGEST_BYTES] for at in range(0, len(joined), DIGEST_BYTES))
+    return dict(zip(names, digests, strict=True))
 
 
 class _Parts:

@@ -157,11 +157,11 @@ def test_files_that_git_made_anew_are_found_whatever_their_numbers(
 ) -> None:
     """Git may be given the number of a file that it removed: while it works and after, all files are asked."""
     monkeypatch.setattr(index_module, "STAT_ALL_LIMIT", 0)
-    monkeypatch.setattr(freshness, "list_numbers", lambda *_: pytest.fail("numbers were believed"))
     store.write("a", "alpha")
     git_index = still_git_index(tmp_path)
     place = IndexPlace(str(store.root), str(store.cache), git_files=(git_index,))
     Index(place).rebuild()
+    monkeypatch.setattr(freshness, "list_numbers", lambda *_: pytest.fail("numbers were believed"))
     time.sleep(0.05)
     Index(place).refresh()
     if is_at_work:
