@@ -364,12 +364,13 @@ class Searching:
         return changed
 
     def _hits(self, snapshots: Sequence[Snapshot], ranking: Ranking) -> tuple[tuple[Hit, ...], int]:
-        texts = fit([s.bullet.text for s in ranking.hits], self._config.generator, self._request.token_budget)
+        bullets = [(s.bullet.title, s.bullet.text) for s in ranking.hits]
+        fitted = fit(bullets, self._config.generator, self._request.token_budget)
         hits = tuple(
-            replace(self.hit(scored, snapshots), text=fitted.text, truncated=fitted.truncated)
-            for scored, fitted in zip(ranking.hits, texts, strict=False)
+            replace(self.hit(scored, snapshots), title=part.title, text=part.text, truncated=part.truncated)
+            for scored, part in zip(ranking.hits, fitted, strict=False)
         )
-        return hits, sum(fitted.tokens for fitted in texts)
+        return hits, sum(part.tokens for part in fitted)
 
     def hit(self, scored: Scored, snapshots: Sequence[Snapshot]) -> Hit:
         """Return a scored bullet with its whole text."""

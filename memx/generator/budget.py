@@ -38,8 +38,9 @@ ELLIPSIS = " […]"
 
 @record
 class Fitted:
-    """A text as it fits the budget: whole, or shortened and marked as such."""
+    """A title and a text as they fit the budget: whole, or shortened and marked as such."""
 
+    title: str
     text: str
     tokens: int
     truncated: bool
@@ -57,23 +58,27 @@ def count_cjk(text: str) -> int:
     return sum(1 for char in text if char >= "\u1100" and _is_wide(ord(char)))
 
 
-def fit(texts: Sequence[str], config: GeneratorConfig, budget: int | None = None) -> list[Fitted]:
-    """Return the leading texts that fit into the budget (default: the configured one).
+def fit(
+    bullets: Sequence[tuple[str, str]], config: GeneratorConfig, budget: int | None = None
+) -> list[Fitted]:
+    """Return the leading bullets, as (title, text), that fit into the budget (default: the configured one).
 
-    The first text that does not fit is shortened to the rest of the budget and
-    ends the list; it is left out when not even a sentence or a few words fit.
+    The first one that does not fit is shortened to the rest of the budget and ends the list; it is left out
+    when not even a sentence or a few words fit. A title is shortened where it would leave its text no half.
     """
     rest = config.token_budget if budget is None else budget
     fitted: list[Fitted] = []
-    for text in texts:
-        tokens = estimate_tokens(text, config)
+    for title, text in bullets:
+        tokens = estimate_tokens(title + text, config)
         if tokens <= rest:
-            fitted.append(Fitted(text, tokens, truncated=False))
+            fitted.append(Fitted(title, text, tokens, truncated=False))
             rest -= tokens
             continue
-        short = shorten(text, rest, config)
+        head = title if estimate_tokens(title, config) <= rest // 2 else shorten(title, rest // 2, config)
+        room = rest - estimate_tokens(head, config)
+        short = text if estimate_tokens(text, config) <= room else shorten(text, room, config)
         if short:
-            fitted.append(Fitted(short, estimate_tokens(short, config), truncated=True))
+            fitted.append(Fitted(head, short, estimate_tokens(head + short, config), truncated=True))
         break
     return fitted
 
