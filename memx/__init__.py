@@ -1,5 +1,3 @@
 """memx: a team's memory that lives in its repository."""
 
-from __future__ import annotations
-
 __version__ = "0.1.0"

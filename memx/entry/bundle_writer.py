@@ -1,4 +1,4 @@
-"""Write the bundle that `bundle` reads: once after an installation or a change of the sources."""
+"""Write the bundle that `start` reads: once after an installation or a change of the sources."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import marshal
 import os
 import sys
 
-from memx.entry.bundle import PACKAGE, bundle_path, code_form, held_parts, package_folder
+from memx.entry.start import PACKAGE, bundle_path, code_form, held_parts, package_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-    from memx.entry.bundle import Part, Pattern
+    from memx.entry.start import Part, Pattern
 
 UNUSUAL = ("numpy", "re", "subprocess", "memx.index.bulk")
 """A search that needed one of these did more than it usually does, and would make all others load that too."""
@@ -41,7 +41,7 @@ OTHERS = (
 )
 """Modules that are not ours and that every search loads."""
 
-BEFORE = ("memx.entry", "memx.entry.bundle", "memx.entry.start")
+BEFORE = ("memx.entry", "memx.entry.start")
 """What the console script has loaded before it asks for a bundle, and would read again for nothing."""
 
 
@@ -76,7 +76,7 @@ def save(command: str, unusual: tuple[str, ...] = UNUSUAL, *, sparing: bool = Fa
 
 
 def _patterns() -> list[Pattern]:
-    """Return what `re` remembers, as `bundle` gives it back."""
+    """Return what `re` remembers, as `start` gives it back."""
     if "re" not in sys.modules:
         return []
     import re

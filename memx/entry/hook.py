@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
 def _run(name: str, arguments: list[str], environ: Mapping[str, str]) -> int:
     known: int | None = None
     if name in BUNDLED:
-        from memx.entry.bundle import load
+        from memx.entry.start import load
 
         known = _count_patterns() if load(BUNDLED[name]) else None
     from memx.repo.discovery import discover
@@ -71,7 +71,7 @@ def _count_patterns() -> int:
 
 def _keep_bundle(command: str, known: int | None) -> None:
     """Write a bundle where there was none, or where the last one came from a commit that needed less than this one."""
-    from memx.entry.bundle import held_parts
+    from memx.entry.start import held_parts
 
     held = held_parts()
     new = sum(name.startswith("memx.") and name not in held for name in sys.modules)

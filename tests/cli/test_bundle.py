@@ -22,7 +22,7 @@ RUN = "from memx.entry.start import run; run()"
 ASK = """
 import sys
 import memx.entry.cli.main
-from memx.entry.bundle import load
+from memx.entry.start import load
 print(load("search"))
 import memx.app.recall
 print(memx.app.recall.__spec__ is None, memx.app.recall.recall.__module__, memx.app.recall.__file__)
@@ -34,18 +34,27 @@ class Copy:
     """A copy of the package, with byte code of its own, and a store to search."""
 
     def __init__(self, folder: Path) -> None:
-        """Copy the package, make a store of one bullet, index it and compile all modules."""
+        """Copy the package and compile all modules."""
         self.package = folder / "lib" / "memx"
         source = os.path.dirname(memx.__file__)
         shutil.copytree(source, self.package, ignore=shutil.ignore_patterns("data", "__pycache__"))
         os.symlink(os.path.join(source, "data"), self.package / "data")
+        self.work = folder
+        self.run("import compileall, memx; compileall.compile_dir(memx.__path__[0], quiet=1)")
+
+    def begin(self, folder: Path) -> None:
+        """Make a store of one bullet, index it, and have no bundle.
+
+        A store for each test: what a search leaves to a process behind its back is done by the memx that is
+        installed, which may be another version by now.
+        """
         self.work = folder / "work"
-        self.work.mkdir()
-        subprocess.run(["git", "init", "-q", str(self.work)], check=True)
         (self.work / ".memx" / "bullets" / "general").mkdir(parents=True)
         (self.work / ".memx" / "bullets" / "general" / "a.md").write_text("Set the redis pool to 50.\n")
+        subprocess.run(["git", "init", "-q", str(self.work)], check=True)
         self.search()
-        self.run("import compileall, memx; compileall.compile_dir(memx.__path__[0], quiet=1)")
+        for path in self.bundles:
+            path.unlink()
 
     def run(self, script: str, *arguments: str) -> str:
         """Run a program with this copy and return its output."""
@@ -72,10 +81,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 
 @pytest.fixture
-def copy(shared: Copy) -> Copy:
+def copy(shared: Copy, tmp_path: Path) -> Copy:
     """Return the copy without a bundle."""
-    for path in shared.bundles:
-        path.unlink()
+    shared.begin(tmp_path)
     return shared
 
 
@@ -141,7 +149,7 @@ def test_patterns_come_back_as_they_were(copy: Copy) -> None:
     )
     copy.run(write)
     read = (
-        "import memx; from memx.entry.bundle import load; print(load('post-commit'))\n"
+        "import memx; from memx.entry.start import load; print(load('post-commit'))\n"
         "import re; from re import _compiler\n"
         "_compiler.compile = None\n"
         "plain, folded = (re.compile('(?P<a>x+)|(?:[\u4e00-\u9fff](y)){2,}', f) for f in (0, re.IGNORECASE))\n"
@@ -185,7 +193,7 @@ def test_bundled_code_does_the_same() -> None:
 LIBRARIES = """
 import sys
 import memx
-from memx.entry.bundle import load
+from memx.entry.start import load
 folders = sys.path
 sys.path = [folder for folder in folders if folder != {gone!r}]
 print(load("search"), "tantivy" in sys.modules)
@@ -210,7 +218,7 @@ def test_libraries_are_found_where_they_lay(copy: Copy) -> None:
 
 DATES = """
 import sys
-from memx.entry.bundle import _lighten_datetime
+from memx.entry.start import _lighten_datetime
 _lighten_datetime()
 import datetime
 loaded = "operator" in sys.modules and sys.version_info < (3, 12)
