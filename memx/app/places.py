@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def user_dir(kind: str, environ: Mapping[str, str]) -> str:
     chosen = environ.get(variable, "")
     if os.path.isabs(chosen):
         return os.path.join(chosen, "memx")
-    if os.name == "posix" and os.uname().sysname != "Darwin":
+    if os.name == "posix" and sys.platform != "darwin":
         return os.path.join(home(environ), fallback, "memx")
     import platformdirs
 

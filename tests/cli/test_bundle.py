@@ -162,6 +162,7 @@ def test_patterns_come_back_as_they_were(copy: Copy) -> None:
 
 SOURCE = b'''"""A module."""
 from __future__ import annotations
+from memx.record import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nowhere import Missing
@@ -175,6 +176,14 @@ def add(a: Missing, *more: Missing, b: Missing = 1, **rest: Missing) -> Missing:
     """Add."""
     total: Missing = a + b
     return total / LIMIT
+@record
+class Row:
+    """A row."""
+    first: Missing
+    second: Missing = 2
+    @property
+    def both(self) -> Missing:
+        return self.first, self.second
 '''
 
 
@@ -186,7 +195,17 @@ def test_bundled_code_does_the_same() -> None:
     assert (names["add"](5), names["LIMIT"], names["Missing"]) == (2.0, 3, None)
     assert list(names["Pair"].__annotations__) == ["first", "second"]
     assert (names["add"].__annotations__, names["add"].__doc__) == ({}, None)
-    assert names["add"].__code__.co_firstlineno == 12
+    assert names["add"].__code__.co_firstlineno == 13
+    row = names["Row"](1)
+    assert (row.both, repr(row), row == names["Row"](first=1, second=2)) == (
+        (1, 2),
+        "Row(first=1, second=2)",
+        True,
+    )
+    assert names["replace"](row, second=3).both == (1, 3)
+    assert not hasattr(row, "__dict__")
+    with pytest.raises(AttributeError):
+        row.first = 2
     assert "nowhere" not in code.co_names
 
 
