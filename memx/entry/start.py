@@ -108,9 +108,9 @@ def _read(folder: str, path: str) -> "tuple[list[Part], list[Pattern]] | None":
         with open(path, "rb", buffering=0) as file:
             data = mmap(file.fileno(), 0, access=ACCESS_READ)
         form, parts, patterns = marshal.loads(data)  # noqa: S302 (byte code of our own, where byte code lies)
-        if form != code_form() or not all(_is_as_it_was(folder, part) for part in parts):
+        if form != code_form() or not _are_as_they_were(folder, parts):
             return None
-    except (OSError, ValueError, EOFError, TypeError):
+    except (OSError, ValueError, EOFError, TypeError, ImportError):
         return None
     return parts, patterns
 
@@ -164,10 +164,13 @@ def code_form() -> tuple[int, str]:
     return _FORMAT, sys.version
 
 
-def _is_as_it_was(folder: str, part: "Part") -> bool:
-    path = part[1]
-    state = os.stat(path if os.path.isabs(path) else f"{folder}/{path}")
-    return state.st_mtime_ns == part[2] and state.st_size == part[3]
+def _are_as_they_were(folder: str, parts: "list[Part]") -> bool:
+    stat, is_absolute = os.stat, os.path.isabs
+    for _, path, modified_ns, size, _, _ in parts:
+        state = stat(path if is_absolute(path) else f"{folder}/{path}")
+        if state.st_mtime_ns != modified_ns or state.st_size != size:
+            return False
+    return True
 
 
 class _Finder:
