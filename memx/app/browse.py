@@ -9,15 +9,15 @@ from memx.supersession import Supersession
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memx.app.project import Project
-    from memx.model import Problem, StoredBullet
+    from memx.model import Bullet, Problem, StoredBullet
 
 
 @record
 class Listing:
-    """The bullets that a viewer sees, the ids among them that another bullet supersedes, and what cannot be read."""
+    """The bullets that a viewer sees, which of them (store, id) another one supersedes, and what cannot be read."""
 
     bullets: list[StoredBullet]
-    superseded: frozenset[str]
+    superseded: frozenset[tuple[str, str]]
     problems: list[Problem]
 
 
@@ -59,12 +59,18 @@ def browse(
         and (not tag or tag in stored.bullet.tags)
     ]
     chosen.sort(key=lambda s: (s[1].archived, s[0], s[1].bullet.section, -s[1].bullet.score, s[1].bullet.id))
-    links = {
-        stored.bullet.id: stored.bullet.supersedes
-        for _, reach, stored in bullets
-        if not stored.archived and is_visible(reach, viewer)
-    }
-    return Listing([stored for _, stored in chosen], Supersession(links).superseded, problems)
+    visible = [stored for _, reach, stored in bullets if not stored.archived and is_visible(reach, viewer)]
+    return Listing([stored for _, stored in chosen], _superseded(visible), problems)
+
+
+def _superseded(live: list[StoredBullet]) -> frozenset[tuple[str, str]]:
+    """Return (store, id) of what is superseded; each store decides about its own bullets only."""
+    by_store: dict[str, list[Bullet]] = {}
+    for stored in live:
+        by_store.setdefault(stored.store, []).append(stored.bullet)
+    return frozenset(
+        (store, name) for store, bullets in by_store.items() for name in Supersession.of(bullets).superseded
+    )
 
 
 def _scan(place: Project, *, archived: bool) -> tuple[list[StoredBullet], list[Problem]]:

@@ -184,7 +184,7 @@ class _Weighing:
             (self._worth(bullet, files), bullet) for bullet in found.values() if self._is_worth_saying(bullet)
         ]
         ranked.sort(key=lambda pair: (not pair[1].pinned, -pair[0], pair[1].id, pair[1].path))
-        current = (pair for pair in ranked if not self._searching.is_superseded(pair[1].id, snapshots))
+        current = (pair for pair in ranked if not self._searching.is_superseded(pair[1], snapshots))
         return list(islice(current, self._request.max_results or self._limit))
 
     @property

@@ -62,13 +62,15 @@ def explain_absence(project: Project, reference: str, query: str) -> WhyNot:
     places = find_stores(project)
     opened, _, _ = open_stores(project, places, fresh=True)
     scopes = {scope for store in opened if store.snapshot is not None for scope in store.snapshot.scopes}
+    place, stored = find_bullet(project, reference)
     return why_not(
-        find_bullet(project, reference)[1].bullet.id,
+        stored.bullet.id,
         SearchRequest(query),
         opened,
         config=project.config,
         now=project.now,
         viewer=make_viewer(project, scopes=scopes),
+        store=place.store_name,
     )
 
 

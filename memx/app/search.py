@@ -279,30 +279,35 @@ class Searching:
             ranking = generator.rank(request.query, path=request.path, limit=wanted)
             if request.archived:
                 return ranking
-            current = [s for s in ranking.hits if not self.is_superseded(s.bullet.id, snapshots)]
+            current = [s for s in ranking.hits if not self.is_superseded(s.bullet, snapshots)]
             if len(current) == len(ranking.hits) or len(current) >= limit or len(ranking.hits) < wanted:
                 return replace(ranking, hits=tuple(current[:limit]))
             wanted += len(ranking.hits) - len(current)
 
-    def is_superseded(self, identifier: str, snapshots: Sequence[Snapshot]) -> bool:
-        """Return whether a bullet that this viewer sees has taken the place of another."""
-        return bool(superseders(identifier, self._naming(snapshots)))
+    def is_superseded(self, bullet: PackedBullet, snapshots: Sequence[Snapshot]) -> bool:
+        """Return whether a bullet of the same store that this viewer sees has taken the place of another."""
+        return bool(self.superseders(bullet, snapshots))
+
+    def superseders(self, bullet: PackedBullet, snapshots: Sequence[Snapshot]) -> list[str]:
+        """Return the bullets that have taken another's place, of its store only: a store decides about its own."""
+        return superseders(bullet.id, self._naming(bullet.store, snapshots))
 
     def conflicts(self, bullet: PackedBullet, snapshots: Sequence[Snapshot]) -> tuple[str, ...]:
         """Return what a bullet conflicts with: its marks, and those with which it supersedes each other."""
         if not bullet.supersedes:
             return bullet.conflicts_with
-        others = rivals(bullet.id, self._naming(snapshots))
+        others = rivals(bullet.id, self._naming(bullet.store, snapshots))
         return tuple(dict.fromkeys((*bullet.conflicts_with, *others)))
 
-    def _naming(self, snapshots: Sequence[Snapshot]) -> Callable[[str], list[str]]:
-        """Return what finds the live bullets, of those that this viewer sees, that say they supersede an id."""
+    def _naming(self, store: str, snapshots: Sequence[Snapshot]) -> Callable[[str], list[str]]:
+        """Return what finds the live bullets of a store, of those that this viewer sees, that supersede an id."""
+        own = [s for at, s in zip(self._stores, snapshots, strict=True) if at.index.store == store]
 
         def naming(identifier: str) -> list[str]:
             facet = f"supersedes:{identifier}"
             return [
                 bullet.id
-                for snapshot in snapshots
+                for snapshot in own
                 if snapshot.count("facet", facet)
                 for bullet in snapshot.with_facet(facet)
                 if not bullet.archived and is_visible(bullet.scope, self.viewer)
@@ -400,7 +405,7 @@ class Searching:
             created=bullet.created,
             archived=bullet.archived,
             conflicts_with=self.conflicts(bullet, snapshots),
-            superseded=self.is_superseded(bullet.id, snapshots),
+            superseded=self.is_superseded(bullet, snapshots),
             drifted=bullet.id in self._drifted,
         )
 

@@ -6,6 +6,7 @@ from memx.app.search import Searching, SearchRequest, check_request, request_fil
 from memx.errors import StoreError
 from memx.generator.evidence import LEAST_EVIDENCE
 from memx.generator.scopes import is_visible, scope_of
+from memx.model import Hit
 from memx.record import record, replace
 
 TYPE_CHECKING = False
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from memx.generator.generator import Engines, Generator, Scored
     from memx.generator.scopes import Viewer
     from memx.index.packed import PackedBullet
-    from memx.model import Hit
 
 ALL = 10_000
 
@@ -26,9 +26,8 @@ ALL = 10_000
 class WhyNot:
     """The bullet with the factors of its score, its rank from 1 (None: it is no candidate), and the reasons.
 
-    The words of a bullet that the viewer does not see are left out.
-
-    No reasons: it was returned.
+    A bullet that was returned has no reasons and its place among the hits as its rank; any other one has its
+    place by relevance. Of a bullet that the viewer does not see there is the scope alone.
     """
 
     hit: Hit
@@ -45,69 +44,88 @@ def why_not(
     now: float,
     viewer: Viewer,
     engines: Engines | None = None,
+    store: str = "",
 ) -> WhyNot:
-    """Explain the absence of the bullet with this full id; raises StoreError when no store has it."""
+    """Explain the absence of the bullet with this full id; raises StoreError when no store has it.
+
+    `store`: the one that is meant, empty for the first that has it.
+    """
     check_request(request)
     searching = Searching(request, stores, config, now, viewer, engines=engines)
     snapshots = searching.snapshots(fresh=True)
     found = [bullet for snapshot in snapshots for bullet in snapshot.with_facet(f"id:{identifier}")]
+    found = [bullet for bullet in found if store in ("", bullet.store)]
     if not found:
         raise StoreError(f"there is no bullet {identifier!r}", hint="memx list")
+    bullet = found[0]
+    if not is_visible(bullet.scope, searching.viewer):
+        reason = f"its scope {bullet.scope} is not visible from {scope_of(searching.viewer)}"
+        return WhyNot(_unseen(bullet), None, (reason,))
     generator = searching.generator(snapshots)
     scored = generator.weigh(request.query, found[:1], path=request.path)[0]
-    answer = searching.answer()
-    reasons = [*_excluded(found[0], request, searching.viewer)]
-    if not request.archived and searching.is_superseded(identifier, snapshots):
-        reasons.append("another bullet supersedes it")
-    if identifier in {hit.id for hit in answer.hits}:
-        return WhyNot(searching.hit(scored, snapshots), _rank(searching, request, identifier), ())
-    if not reasons:
-        reasons = _outranked(scored, generator, searching, request, config)
+    shown = [(hit.store, hit.path) for hit in searching.answer().hits]
     hit = searching.hit(scored, snapshots)
-    if not is_visible(found[0].scope, searching.viewer):
-        hit = replace(hit, title="", text="")
-    return WhyNot(hit, _rank(searching, request, identifier), tuple(reasons))
+    if (bullet.store, bullet.path) in shown:
+        return WhyNot(hit, shown.index((bullet.store, bullet.path)) + 1, ())
+    reasons = _excluded(bullet, request)
+    if not request.archived and (others := searching.superseders(bullet, snapshots)):
+        reasons.append(f"another bullet supersedes it: {', '.join(others)}")
+    rank = _rank(searching, request, bullet)
+    return WhyNot(
+        hit, rank, tuple(reasons) or _outranked(scored, rank, generator, searching, request, config)
+    )
 
 
-def _excluded(bullet: PackedBullet, request: SearchRequest, viewer: Viewer) -> list[str]:
-    reasons = []
-    if not is_visible(bullet.scope, viewer):
-        reasons.append(f"its scope {bullet.scope} is not visible from {scope_of(viewer)}")
+def _unseen(bullet: PackedBullet) -> Hit:
+    """Return a hit that tells only which bullet is meant and whose it is: a path and a score speak of its words."""
+    nothing = (0,) * 13  # layers, factors and counts
+    return Hit(bullet.id, "", bullet.store, "", "", bullet.scope, "", *nothing)
+
+
+def _excluded(bullet: PackedBullet, request: SearchRequest) -> list[str]:
     filters = request_filters(request)
-    reasons += [f"it has no {f.replace(':', ' ', 1)}" for f in filters.required if f not in bullet.facets]
-    reasons += [f"it is {facet}" for facet in filters.forbidden if facet in bullet.facets]
-    return reasons
+    reasons = [f"it has no {f.replace(':', ' ', 1)}" for f in filters.required if f not in bullet.facets]
+    return reasons + [f"it is {facet}" for facet in filters.forbidden if facet in bullet.facets]
 
 
 def _outranked(
-    scored: Scored, generator: Generator, searching: Searching, request: SearchRequest, config: Config
-) -> list[str]:
+    scored: Scored,
+    rank: int | None,
+    generator: Generator,
+    searching: Searching,
+    request: SearchRequest,
+    config: Config,
+) -> tuple[str]:
     evidence = generator.evidence(scored)
     if evidence < LEAST_EVIDENCE:
-        return [f"its evidence {evidence:.3f} is below {LEAST_EVIDENCE}: it is not about that"]
-    limit = request.max_results or config.generator.max_results
-    rank = _rank(searching, request, scored.bullet.id)
+        return (f"its evidence {evidence:.3f} is below {LEAST_EVIDENCE}: it is not about that",)
     ranking = searching.ranking()
     needed = ranking.needed
     if rank is None and evidence < needed and not ranking.hits:
-        return [
-            f"its evidence {evidence:.3f} is below {needed:.3f}, and no other bullet answers: nothing is shown"
-        ]
+        return (
+            f"its evidence {evidence:.3f} is below {needed:.3f}, and no other bullet answers: nothing is shown",
+        )
     if rank is None:
-        return ["other bullets share more of the query's words and meaning: it is not even a candidate"]
+        return ("other bullets share more of the query's words and meaning: it is not even a candidate",)
+    limit = request.max_results or config.generator.max_results
+    if any(_is_same(other.bullet, scored.bullet) for other in ranking.hits):
+        budget = request.token_budget or config.generator.token_budget
+        return (f"the token budget of {budget} was spent before it",)
+    relevance = f"relevance {scored.relevance:.3f} without decay"
     if rank > limit:
-        return [
-            f"it ranks {rank}, and {limit} are shown (score {scored.score:.3g}, decay {scored.decay:.3g})"
-        ]
-    relevant = f"relevance {scored.relevance:.3f} without decay"
-    if rank <= limit:
-        return [
-            f"it ranks {rank}, but the token budget was spent before it, or fresher bullets as relevant: {relevant}"
-        ]
-    return []
+        return (f"it ranks {rank} by {relevance}, and {limit} are shown",)
+    weight = f"its decay is {scored.decay:.3g}"
+    return (
+        f"bullets as relevant are fresher or recalled more often, and {limit} are shown: {weight}, {relevance}",
+    )
 
 
-def _rank(searching: Searching, request: SearchRequest, identifier: str) -> int | None:
-    ranking = searching.with_request(replace(request, max_results=ALL)).ranking()
-    ids = [scored.bullet.id for scored in ranking.hits]
-    return ids.index(identifier) + 1 if identifier in ids else None
+def _is_same(a: PackedBullet, b: PackedBullet) -> bool:
+    return (a.store, a.path) == (b.store, b.path)
+
+
+def _rank(searching: Searching, request: SearchRequest, bullet: PackedBullet) -> int | None:
+    """Return the place by relevance, which decides what is shown before age orders it; equals share a place."""
+    hits = searching.with_request(replace(request, max_results=ALL)).ranking().hits
+    own = next((scored.relevance for scored in hits if _is_same(scored.bullet, bullet)), None)
+    return None if own is None else 1 + sum(scored.relevance > own for scored in hits)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memx.app.search import HIT_KEYS, SearchRequest, SearchStore, search
+from memx.app.search import HIT_KEYS, SearchRequest, SearchStore, hit_document, search
 from memx.app.why_not import why_not
 from memx.config import Config, DecayConfig, GeneratorConfig
 from memx.errors import IndexUnavailableError, StoreError, UsageError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memx.app.search import SearchAnswer
+    from memx.app.why_not import WhyNot
 
 NOW = 1_796_000_000.0
 DAY = 86_400.0
@@ -415,7 +416,7 @@ def test_damage_that_shows_late_is_recovered(shop: Shop) -> None:
 
 
 def test_why_not_names_the_reason(shop: Shop) -> None:
-    """Scope, filter, archive, relevance and rank are told apart."""
+    """Scope, filter, archive, relevance, rank, budget and who took its place are told apart."""
     shop.add("seen", "alpha pool")
     shop.add("hidden", "alpha pool", scope="workspace:other")
     shop.add("old", "alpha pool", archived=True)
@@ -435,10 +436,75 @@ def test_why_not_names_the_reason(shop: Shop) -> None:
     assert "workspace:other is not visible" in reasons("hidden")
     assert "it is archived" in reasons("old")
     assert "not about that" in reasons("else")
-    assert "ranks 8, and 5 are shown" in reasons("last")
+    assert "ranks 7 by relevance" in reasons("last")
+    assert "and 5 are shown" in reasons("last")
     assert "no section tools" in reasons("n0", section="tools")
+    assert reasons("n4", token_budget=4) == "the token budget of 4 was spent before it"
+    shop.add("heir", "kafka", supersedes=("n000000000", "seen000000"))
+    assert reasons("seen") == "another bullet supersedes it: heir000000"
     with pytest.raises(StoreError):
         reasons("nowhere")
+
+
+def test_why_not_tells_age_from_rank(shop: Shop) -> None:
+    """A bullet as relevant as those shown lost to fresher ones, and one that is shown has its place among them."""
+    for number in range(6):
+        shop.add(f"n{number}", "alpha pool", created=NOW - (100 + number) * DAY)
+
+    def explained(identifier: str) -> WhyNot:
+        request = SearchRequest("alpha pool")
+        return why_not(identifier, request, [shop.store()], config=Config(), now=NOW, viewer=Viewer())
+
+    assert "are fresher" in explained("n500000000").reasons[0]
+    assert [explained(hit.id).rank for hit in shop.search("alpha pool").hits] == [1, 2, 3, 4, 5]
+
+
+def test_why_not_of_an_unseen_bullet_has_nothing_of_it(shop: Shop) -> None:
+    """Neither path nor title nor a score: they speak of its words."""
+    shop.add("secret-plan", "alpha pool", scope="project:other", title="Secret plan", source="human")
+    viewer = Viewer("project", "shop")
+    found = why_not(
+        "secret-plan", SearchRequest("alpha pool"), [shop.store()], config=Config(), now=NOW, viewer=viewer
+    )
+    told = {key: value for key, value in hit_document(found.hit).items() if value}
+    assert told == {"id": "secret-plan", "store": "project", "scope": "project:other"}
+    assert (found.rank, len(found.reasons)) == (None, 1)
+
+
+def both_stores(tmp_path: Path) -> list[SearchStore]:
+    """A project, and a shared store that claims to supersede a bullet of it and one of its own."""
+    own, shared = Shop(tmp_path / "own"), Shop(tmp_path / "shared", name="shared")
+    own.add("ours", "alpha needs two approvals", pinned=True)
+    shared.add("evil", "unrelated", scope="global", supersedes=("ours000000", "theirs0000"))
+    shared.add("theirs", "alpha needs no approval", scope="global")
+    return [own.store(), shared.store()]
+
+
+@pytest.mark.parametrize("archived", [False, True])
+def test_store_decides_about_its_own_bullets_only(tmp_path: Path, *, archived: bool) -> None:
+    """What a shared store supersedes is superseded in that store and nowhere else."""
+    answer = search(
+        SearchRequest("alpha approvals", archived=archived),
+        both_stores(tmp_path),
+        config=Config(),
+        now=NOW,
+        viewer=Viewer(),
+    )
+    marks = {hit.id: hit.superseded for hit in answer.hits}
+    assert marks == ({"ours000000": False, "theirs0000": True} if archived else {"ours000000": False})
+
+
+def test_stores_that_supersede_each_others_bullets_are_no_rivals(tmp_path: Path) -> None:
+    """A circle over two stores is none: neither is marked as in conflict."""
+    own, shared = Shop(tmp_path / "own"), Shop(tmp_path / "shared", name="shared")
+    own.add("ours", "alpha one", supersedes=("theirs0000",))
+    shared.add("theirs", "alpha two", scope="global", supersedes=("ours000000",))
+    stores = [own.store(), shared.store()]
+    answer = search(SearchRequest("alpha"), stores, config=Config(), now=NOW, viewer=Viewer())
+    assert {hit.id: (hit.superseded, hit.conflicts_with) for hit in answer.hits} == {
+        "ours000000": (False, ()),
+        "theirs0000": (False, ()),
+    }
 
 
 def test_default_engines_have_no_vectors_of_their_own() -> None:

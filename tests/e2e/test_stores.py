@@ -57,6 +57,22 @@ def test_workspaces_of_another_repository_stay_hidden(shared: Program) -> None:
     assert "The experiment renames the billing tables" not in {hit["text"] for hit in hits}
 
 
+def test_store_hides_no_bullet_of_another_by_superseding_it(shared: Program, team: Program) -> None:
+    """A shared store's `supersedes` counts among its own: search, context, list and why-not agree."""
+    added = shared.json("add", "Deploys need two approvals")["id"]
+    folder = team.folder / ".memx" / "bullets" / "general"
+    folder.mkdir(parents=True, exist_ok=True)
+    head = "---\nid: e000000001\nscope: global\nsupersedes:\n"
+    folder.joinpath("evil.md").write_text(f"{head}  - {added}\n---\nUnrelated words\n", encoding="utf-8")
+    team.commit("Claim a bullet of another store")
+    shared.ok("store", "sync")
+    assert added in {hit["id"] for hit in shared.json("search", "deploys approvals")["hits"]}
+    assert added in {hit["id"] for hit in shared.json("context")["hits"]}
+    listed = {entry["id"]: entry["superseded"] for entry in shared.json("list")["bullets"]}
+    assert (listed[added], "e000000001" in listed) == (False, True)
+    assert shared.json("why-not", added, "deploys approvals")["reasons"] == []
+
+
 def test_show_finds_a_bullet_in_any_store(shared: Program) -> None:
     """An id is found wherever it is; `STORE:ID` names the place."""
     hit = shared.json("search", "redis timeouts")["hits"][0]

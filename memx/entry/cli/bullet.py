@@ -196,13 +196,13 @@ def run_list(invocation: Invocation, **values: object) -> int:
     )
     document = {
         "bullets": [
-            {**bullet_document(stored), "superseded": stored.bullet.id in listing.superseded}
+            {**bullet_document(stored), "superseded": (stored.store, stored.bullet.id) in listing.superseded}
             for stored in listing.bullets
         ],
         "problems": problem_documents(listing.problems),
     }
     lines = (
-        _line(invocation, stored, is_superseded=stored.bullet.id in listing.superseded)
+        _line(invocation, stored, is_superseded=(stored.store, stored.bullet.id) in listing.superseded)
         for stored in listing.bullets
     )
     invocation.emit(document, lines)
