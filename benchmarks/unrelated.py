@@ -52,8 +52,7 @@ def best(store, text):
     scored = generator.score(query, generator._candidates(query))  # noqa: SLF001
     scored.sort(key=lambda s: (-s.relevance, s.bullet.id))
     hits = [(s.bullet.id, generator.evidence(s)) for s in scored[:TOP]]
-    words = max((evidence.held_words(query, s.bullet) for s in scored[: evidence.HITS_ASKED]), default=0)
-    return hits, store.index.size, words
+    return hits, store.index.size, generator.held_words(query, scored)
 
 
 def is_silent(hits, size, words):

@@ -170,7 +170,7 @@ def _rows_of(project: Project, bullets: Mapping[str, Bullet]) -> dict[str, bytes
     for key in vectors.store.has(wanted):
         del wanted[key]
     if wanted:
-        vectors.store.add(zip(wanted, vectors.embed(list(wanted.values())), strict=True))
+        vectors.add(wanted)
     rows = vectors.store.get_many(set(keys.values()))
     return {name: rows[key] for name, key in keys.items() if key in rows}
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from memx.index.analysis import is_cjk
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memx.generator.query import Query
     from memx.index.packed import PackedBullet
 
@@ -38,14 +38,17 @@ WITHOUT_WORDS, SEVERAL_WORDS, WITH_SEVERAL = 2.0, 2, 0.75
 """What the needed evidence is multiplied by when the hits hold no word of the query, and when one holds several.
 A tiny store needs the least either way."""
 
-HITS_ASKED = 5
-"""The best hits, of whose words the one with the most counts."""
+HITS_ASKED, NEAREST_ASKED = 8, 6
+"""Of the best hits the nearest ones by meaning: of their words the one with the most counts."""
 
 EVIDENCE_OF_WORDS = 0.05
 """What the best hit needs when there is no semantic score."""
 
-SURE_L1, SURE_L2 = 0.5, 2.0
-"""Words are evidence when one is there as it was asked (L1), or a fifth of the query is there in some form (L2):
+HELD_COSINE = 0.75
+"""From here on a word that comes near to one of the query is a synonym or a translation of it."""
+
+SURE_L1, SURE_L2 = 0.35, 6.0
+"""Words are evidence when one is there as it was asked (L1), or two fifths of the query are there in some form (L2):
 below both, one word merely resembles another, as `whales` does `while`."""
 
 
@@ -62,19 +65,20 @@ def needed_evidence(size: int, semantic_weight: float, words: int = 1) -> float:
     return max(SOME_EVIDENCE, factor * needed)
 
 
-def held_words(query: Query, bullet: PackedBullet) -> int:
-    """Return how many telling words of a query a bullet holds: as they are, inflected, or in other words."""
+def held_words(query: Query, bullet: PackedBullet, cosines: Sequence[float] = ()) -> int:
+    """Return how many telling words of a query a bullet holds: as they are, inflected, or in other words.
+
+    `cosines`: how near the bullet comes to each of them, where that is known.
+    """
     exact, stems = bullet.exact, bullet.stems
-    held = 0
-    for weighted in query.terms:
-        if weighted.is_stopword:
-            continue
-        held += (
-            f" {weighted.term.exact} " in exact
-            or any(f" {stem} " in stems for stem in weighted.term.stems)
-            or any(f" {other} " in (exact if is_cjk(other[0]) else stems) for other in weighted.related)
-        )
-    return held
+    telling = [weighted.term for weighted in query.terms if not weighted.is_stopword]
+    near = cosines or (0.0,) * len(telling)
+    return sum(
+        f" {term.exact} " in exact
+        or any(f" {stem} " in stems for stem in term.stems)
+        or cosine >= HELD_COSINE
+        for term, cosine in zip(telling, near, strict=True)
+    )
 
 
 def is_sure(l1: float, l2: float, l3: float) -> bool:

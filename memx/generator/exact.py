@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 EXACT_MAX = 15.0
 
-PHRASE_SHARE = 0.15
-"""Share of the layer that adjacent terms earn by standing side by side in the bullet too."""
+WORDS_SHARE, PHRASE_SHARE = 0.6, 0.1
+"""Shares of the layer that words earn, and adjacent ones by standing side by side in the bullet too. The rest is for
+the whole query as it stands: many texts hold a few of a question's words, whatever they are about."""
 
 FOLDED_CREDIT = 0.9
 """Credit of a word that differs in nothing but its accents: `cafe` means `café`."""
@@ -55,7 +56,7 @@ class ExactMatcher:
                     found += weight * (FOLDED_CREDIT * (1 / (1 + thin)))
         total = query.weight
         words = min(1.0, found / total) if total else 0.0
-        return EXACT_MAX * ((1 - PHRASE_SHARE) * words + PHRASE_SHARE * self._adjacent(exact))
+        return EXACT_MAX * (WORDS_SHARE * words + PHRASE_SHARE * self._adjacent(exact))
 
     def _adjacent(self, exact: str) -> float:
         """Return the share, by weight, of neighbouring query terms that are neighbours in the bullet."""

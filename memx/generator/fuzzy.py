@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from memx.generator.density import dilution
 from memx.generator.spelling import allowed_edits, near_words, needles_of
-from memx.index.analysis import CJK, WORD, fold, is_cjk
+from memx.index.analysis import CJK, WORD, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from memx.generator.query import Query, WeightedTerm
     from memx.index.analysis import Term
     from memx.index.packed import PackedBullet
 
     _Target = tuple[str, int, tuple[str, ...], dict[str, int]]
-    _Asked = tuple[str, tuple[str, ...], float, WeightedTerm | None, tuple[str, ...], tuple[str, ...]]
+    _Asked = tuple[str, tuple[str, ...], float, WeightedTerm | None, int]
 
 FUZZY_MAX = 10.0
+
+ENOUGH = 2 / 3
+"""Share of the query's weight that earns the whole layer when it is there in some form."""
 
 STEM_CREDIT = 0.95
 RELATED_CREDIT = 0.8
@@ -26,6 +29,9 @@ CHARACTER_CREDIT = 0.05
 EDIT_CREDIT = (0.95, 0.85, 0.7)
 """Credit of a term that is found by its stem, by a synonym or translation, by its pieces, by its single CJK
 characters, or with 0, 1 or 2 slips; an exact one earns 1. Each is multiplied by its density."""
+
+LEAST_COSINE, SAME_COSINE = 0.3, 0.7
+"""From where on the nearest word of a bullet is a little related to a word, and from where on as good as a synonym."""
 
 _STEM_PREFIX = 3
 """A stem begins as its word does; a synonym does not, and is not tried in other spellings."""
@@ -42,10 +48,17 @@ class FuzzyMatcher:
         self._ids: frozenset[int] = frozenset()
         self._query: Query | None = None
         self._asked: tuple[_Asked, ...] = ()
+        self._cosines: Mapping[int, Sequence[float]] = {}
 
-    def prepare(self, bullets: Sequence[PackedBullet]) -> None:
-        """Say which bullets are scored next: what resembles a word is then sought in all of them at once."""
+    def prepare(
+        self, bullets: Sequence[PackedBullet], cosines: Mapping[int, Sequence[float]] | None = None
+    ) -> None:
+        """Say which bullets are scored next: what resembles a word is then sought in all of them at once.
+
+        `cosines` is {id(bullet): how near it comes to each of `telling_words`}, where that is known.
+        """
         self._prepared = bullets
+        self._cosines = cosines or {}
         self._ids = frozenset(map(id, bullets))
         self._near = {}
 
@@ -59,9 +72,9 @@ class FuzzyMatcher:
         if query is not self._query:
             self._query, self._asked = query, _asked(query)
         exact, stems, thin = bullet.exact, bullet.stems, dilution(bullet.length)
-        is_wide = not exact.isascii()  # a text without a CJK character is not searched for CJK words
+        cosines = self._cosines.get(id(bullet), ())
         found = 0.0
-        for needle, needles, weight, resembling, related_stems, related_words in self._asked:
+        for needle, needles, weight, resembling, place in self._asked:
             count = many = exact.count(needle)
             for stem in needles:
                 number = stems.count(stem)
@@ -71,15 +84,12 @@ class FuzzyMatcher:
                 found += weight * ((1.0 if count else STEM_CREDIT) * (many / (many + thin)))
                 continue
             share = 0.0 if resembling is None else self._resemblance(resembling, bullet)
-            if share < RELATED_CREDIT and (
-                (related_stems and _any(related_stems, stems))
-                or (related_words and is_wide and _any(related_words, exact))
-            ):
-                share = RELATED_CREDIT
+            if cosines and place >= 0 and cosines[place] > LEAST_COSINE:
+                share = max(share, related_credit(cosines[place]))
             if share:
                 found += weight * (share * (1 / (1 + thin)))
         # Divided first: a full match is the bound itself, not one rounding above.
-        return FUZZY_MAX * min(1.0, found / total)
+        return FUZZY_MAX * min(1.0, found / (ENOUGH * total))
 
     def _resemblance(self, weighted: WeightedTerm, bullet: PackedBullet) -> float:
         """Return the credit of a term that is there neither as it is nor by its stem."""
@@ -124,27 +134,30 @@ class FuzzyMatcher:
 
 def _asked(query: Query) -> tuple[_Asked, ...]:
     """Return what to look for in the views of each bullet, a row a term."""
-    asked = []
+    asked, place = [], 0
     for w in query.terms:
         stems = tuple([f" {stem} " for stem in w.term.stems])
-        related_stems = tuple([f" {word} " for word in w.related if not is_cjk(word[0])])
-        related_words = tuple([f" {word} " for word in w.related if is_cjk(word[0])])
         resembling = w if _may_resemble(w) else None
-        asked.append((f" {w.term.exact} ", stems, w.weight, resembling, related_stems, related_words))
+        asked.append((f" {w.term.exact} ", stems, w.weight, resembling, -1 if w.is_stopword else place))
+        place += not w.is_stopword
     return tuple(asked)
+
+
+def telling_words(query: Query) -> list[str]:
+    """Return the words of a query that say something, in order."""
+    return [w.term.exact for w in query.terms if not w.is_stopword]
+
+
+def related_credit(cosine: float) -> float:
+    """Return the credit in 0-RELATED_CREDIT of a word to which the bullet comes so near."""
+    share = (cosine - LEAST_COSINE) / (SAME_COSINE - LEAST_COSINE)
+    return RELATED_CREDIT * min(1.0, max(0.0, share))
 
 
 def _may_resemble(weighted: WeightedTerm) -> bool:
     """Return whether a term may be there in part or with slips."""
     term = weighted.term
     return term.kind == CJK or bool(term.pieces) or (weighted.may_be_misspelt and term.kind == WORD)
-
-
-def _any(needles: tuple[str, ...], view: str) -> bool:
-    for needle in needles:  # noqa: SIM110 (a generator would cost more than the search)
-        if needle in view:
-            return True
-    return False
 
 
 def _targets(term: Term) -> tuple[_Target, ...]:

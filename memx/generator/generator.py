@@ -14,12 +14,13 @@ from memx.generator.evidence import (
     EVIDENCE_OF_WORDS,
     HITS_ASKED,
     LEAST_EVIDENCE,
+    NEAREST_ASKED,
     held_words,
     is_sure,
     needed_evidence,
 )
 from memx.generator.exact import EXACT_MAX, ExactMatcher
-from memx.generator.fuzzy import FuzzyMatcher
+from memx.generator.fuzzy import FuzzyMatcher, telling_words
 from memx.generator.metadata import MetadataMatcher
 from memx.generator.query import make_query
 from memx.generator.scopes import is_visible, scope_boost
@@ -121,6 +122,7 @@ class Generator:
         self._decay = decay
         self._filters = filters
         self._failures: dict[str, str] = {}
+        self._cosines: dict[int, Sequence[float]] = {}
 
     def rank(self, text: str, *, path: str = "", limit: int | None = None) -> Ranking:
         """Return the hits for a query, best first, at most `limit` (default: the configured number)."""
@@ -155,9 +157,16 @@ class Generator:
         """Return the evidence that the best of all candidates needs, or nothing is shown."""
         if "l4" in self._absent():
             return EVIDENCE_OF_WORDS
+        return needed_evidence(self._size(), self._config.semantic_weight, self.held_words(query, scored))
+
+    def held_words(self, query: Query, scored: Sequence[Scored]) -> int:
+        """Return the most telling words of a query that one of the best hits holds in some form."""
         best = sorted(scored, key=_by_relevance)[:HITS_ASKED]
-        words = max([held_words(query, s.bullet) for s in best], default=0)
-        return needed_evidence(self._size(), self._config.semantic_weight, words)
+        best.sort(key=lambda s: -s.semantic)
+        return max(
+            [held_words(query, s.bullet, self._cosines.get(id(s.bullet), ())) for s in best[:NEAREST_ASKED]],
+            default=0,
+        )
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -180,6 +189,7 @@ class Generator:
 
     def _score(self, query: Query, bullets: Sequence[PackedBullet]) -> list[Scored]:
         """Return the bullets with all factors but decay, which only those need that are shown."""
+        self._cosines = self._word_cosines(query, bullets)
         layers = [self._layer(name, query, bullets) for name in ("l1", "l2", "l3", "l4")]
         absent = frozenset(self._absent())
         weights = fusion.weights(self._config, absent)
@@ -262,8 +272,19 @@ class Generator:
             return [0.0 if vector is None or "l4" in self._failures else vector.score(b) for b in bullets]
         matcher = {"l1": engines.exact, "l2": engines.fuzzy, "l3": engines.metadata}[name]
         if isinstance(matcher, FuzzyMatcher):
-            matcher.prepare(bullets)
+            matcher.prepare(bullets, self._cosines)
         return [0.0 if matcher is None else matcher.score(query, bullet) for bullet in bullets]
+
+    def _word_cosines(self, query: Query, bullets: Sequence[PackedBullet]) -> dict[int, Sequence[float]]:
+        """Return {id(bullet): how near it comes to each telling word}; nothing where that cannot be told."""
+        vector = self._engines.vector
+        if vector is None or "l4" in self._failures:
+            return {}
+        try:
+            rows = vector.word_cosines(telling_words(query), bullets)
+        except Exception:  # noqa: BLE001 (words go by their letters then; L4 says itself what is wrong with it)
+            return {}
+        return dict(zip(map(id, bullets), rows, strict=False))
 
     def _absent(self) -> set[str]:
         engines = self._engines

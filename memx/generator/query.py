@@ -6,8 +6,7 @@ from math import log
 
 from memx.generator.stopwords import STOPWORDS
 from memx.index.aliases import canonical, synonyms
-from memx.index.analysis import CJK, SYMBOL, WORD, is_cjk, pairs_of, tokenize
-from memx.index.related import LONGEST_CJK, related
+from memx.index.analysis import CJK, SYMBOL, WORD
 from memx.record import record, replace
 
 TYPE_CHECKING = False
@@ -36,8 +35,7 @@ RARE_COUNT = 2
 class WeightedTerm:
     """A term and how much it counts: its inverse document frequency, less for words that say nothing.
 
-    `is_unknown`: no bullet holds it in any form. `related` are stems and CJK words, as runs of pairs, that mean
-    nearly the same.
+    `is_unknown`: no bullet holds it in any form.
     """
 
     term: Term
@@ -45,7 +43,6 @@ class WeightedTerm:
     is_stopword: bool
     may_be_misspelt: bool
     is_unknown: bool
-    related: tuple[str, ...] = ()
 
 
 @record
@@ -79,8 +76,7 @@ def make_query(
     """Analyse a query; `count(view, term)` and `size` are those of the index."""
     terms = tuple(_with_synonyms(term, analyser) for term in analyser.terms(text))
     exact, _, _ = analyser.views(text)
-    of_pairs = _related_of_pairs(text) if any(term.kind == CJK for term in terms) else {}
-    weighted = tuple(_weigh(term, count, size, of_pairs) for term in terms)
+    weighted = tuple(_weigh(term, count, size) for term in terms)
     names = _names(text, weighted, count)
     return Query(text, exact, weighted, names, _telling(weighted), _attainable(weighted), path)
 
@@ -90,9 +86,7 @@ def _attainable(terms: tuple[WeightedTerm, ...]) -> float:
     return sum(t.weight * (WITHIN_WORDS if t.term.kind == CJK else 1.0) for t in terms)
 
 
-def _weigh(
-    term: Term, count: Callable[[str, str], int], size: int, of_pairs: dict[str, tuple[str, ...]]
-) -> WeightedTerm:
+def _weigh(term: Term, count: Callable[[str, str], int], size: int) -> WeightedTerm:
     frequency = max([count("exact", term.exact), *(count("stems", stem) for stem in term.stems)])
     is_stopword = term.exact in STOPWORDS
     weight = inverse_frequency(frequency, size)
@@ -101,33 +95,7 @@ def _weigh(
     elif term.kind == CJK:
         weight *= HIRAGANA_WEIGHT if all(map(_is_hiragana, term.exact)) else CJK_WEIGHT
     may_be_misspelt = term.kind == WORD and not is_stopword and frequency <= RARE_COUNT
-    others = () if is_stopword else _related(term, of_pairs)
-    return WeightedTerm(term, weight, is_stopword, may_be_misspelt, frequency == 0, others)
-
-
-def _related(term: Term, of_pairs: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    if term.kind == CJK:
-        return of_pairs.get(term.exact, ())
-    return _as_in_views(related(term.stems[0])) if term.stems else ()
-
-
-def _related_of_pairs(text: str) -> dict[str, tuple[str, ...]]:
-    """Return {pair of a CJK word: relatives of the word}; where several words begin, the longest counts."""
-    found: dict[str, tuple[str, ...]] = {}
-    for run, kind in tokenize(text):
-        at = 0
-        while kind == CJK and at < len(run) - 1:
-            end = min(at + LONGEST_CJK, len(run))
-            while end > at + 1 and not (others := related(run[at:end])):
-                end -= 1
-            if end > at + 1:
-                found.update(dict.fromkeys(pairs_of(run[at:end]), _as_in_views(others)))
-            at = max(end, at + 1)
-    return found
-
-
-def _as_in_views(words: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(" ".join(pairs_of(word)) if is_cjk(word[0]) else word for word in words)
+    return WeightedTerm(term, weight, is_stopword, may_be_misspelt, frequency == 0)
 
 
 def _is_hiragana(char: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memx.generator.evidence import semantic_of
 from memx.index.dense.text import embedding_text
+from memx.index.dense.tokens import NO_TOKENS, pack_tokens, unpack_tokens
 from memx.index.vectors import FEW_TEXTS
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ class VectorSearcher:
     def __init__(self, vectors: Sequence[Vectors]) -> None:
         """Keep what is needed; nothing is opened yet. `vectors` must not be empty."""
         self._vectors = vectors
-        self._embedded_here = 0
+        self._embedded_here: dict[bytes, tuple[bytes | None, bytes]] = {}
         self._query: bytes | None = None
         self._cosines: dict[bytes, float] = {}
         self._compare: Callable[[bytes], float] | None = None
@@ -48,6 +49,17 @@ class VectorSearcher:
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
         return [key for key, _ in hits[:limit]]
 
+    def word_cosines(self, words: Sequence[str], bullets: Sequence[PackedBullet]) -> list[list[float]]:
+        """Return a row a bullet: how near it comes to each word, 0-1; no rows where tokens cannot be compared."""
+        embedder = self._vectors[0].embedder
+        rows = embedder.token_rows
+        if rows is None:
+            return []
+        from memx.index.dense.interaction import word_cosines
+
+        asked = [embedder.tokens_of(word) for word in words]
+        return word_cosines(asked, [unpack_tokens(self._tokens(bullet)) for bullet in bullets], rows)
+
     def score(self, bullet: PackedBullet) -> float:
         """Return the semantic score of one bullet; 0 when it has no vector."""
         cosine = self._cosine(bullet)
@@ -60,7 +72,7 @@ class VectorSearcher:
         if key not in self._cosines:
             row = next((row for v in self._vectors if (row := v.store.get(key)) is not None), None)
             if row is None:
-                row = self._embed_now(bullet)
+                row = self._embed_now(bullet)[0]
             if row is None:
                 return None
             if self._compare is None:
@@ -70,8 +82,20 @@ class VectorSearcher:
             self._cosines[key] = self._compare(row)
         return self._cosines[key]
 
-    def _embed_now(self, bullet: PackedBullet) -> bytes | None:
-        if self._embedded_here >= FEW_TEXTS:
-            return None
-        self._embedded_here += 1
-        return self._vectors[0].embedder.embed(embedding_text(bullet))
+    def _tokens(self, bullet: PackedBullet) -> bytes | memoryview:
+        for vectors in self._vectors:
+            cell = vectors.store.tokens(bullet.vector_key)
+            if cell is not NO_TOKENS:
+                return cell
+        return self._embed_now(bullet)[1]
+
+    def _embed_now(self, bullet: PackedBullet) -> tuple[bytes | None, bytes]:
+        """Return the vector and the packed tokens of a bullet that has none stored."""
+        found = self._embedded_here.get(bullet.vector_key)
+        if found is None:
+            if len(self._embedded_here) >= FEW_TEXTS:
+                return None, NO_TOKENS
+            embedder = self._vectors[0].embedder
+            ((row, tokens),) = embedder.embed_tokens_many([embedding_text(bullet)])
+            found = self._embedded_here[bullet.vector_key] = row, pack_tokens(tokens, embedder.token_weights)
+        return found

@@ -6,11 +6,12 @@ from memx.errors import IndexUnavailableError, ModelUnavailableError
 from memx.index.dense.calibration import cosine_of, load_table
 from memx.index.dense.model import load_model_info
 from memx.index.dense.text import embedding_text
+from memx.index.dense.tokens import pack_tokens
 from memx.index.dense.vectors import VectorStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from memx.config import EmbeddingConfig
     from memx.index.dense.embedder import QueryEmbedder
@@ -96,13 +97,20 @@ class Vectors:
         """Return the vectors of texts; None for a text that the model knows nothing of."""
         return self.embedder.embed_many(texts)
 
+    def add(self, texts: Mapping[bytes, str], patience_s: float | None = None) -> None:
+        """Embed texts and store their vectors and tokens by the given keys, as `VectorStore.add`."""
+        embedded = self.embedder.embed_tokens_many(list(texts.values()))
+        weights = self.embedder.token_weights
+        cells = {key: pack_tokens(tokens, weights) for key, (_, tokens) in zip(texts, embedded, strict=True)}
+        rows = (row for row, _ in embedded)
+        self.store.add(zip(texts, rows, strict=True), patience_s, cells)
+
     def ensure(self, bullets: Iterable[PackedBullet]) -> bool:
         """Embed what has no vector and store it; False when that is not possible now."""
         try:
             wanted = self.missing(bullets)
             if wanted:
-                rows = self.embed(list(wanted.values()))
-                self.store.add(zip(wanted, rows, strict=True), PATIENCE_S)
+                self.add(wanted, PATIENCE_S)
         except (ModelUnavailableError, IndexUnavailableError, OSError):
             return False
         return True

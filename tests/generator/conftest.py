@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memx.config import GeneratorConfig
+from memx.config import EmbeddingConfig, GeneratorConfig
 from memx.generator.generator import Engines, Generator, default_engines
 from memx.generator.scopes import Viewer
+from memx.generator.vector import VectorSearcher
 from memx.index.index import make_analyser
 from memx.index.lexical import LexicalIndex
 from memx.index.packed import PackedBullet, pack
 from memx.index.query import NO_FILTERS, Filters
 from memx.index.snapshot import Snapshot
+from memx.index.vectors import Vectors
 from memx.model import Bullet, StoredBullet
 
 if TYPE_CHECKING:
@@ -55,6 +57,12 @@ class Corpus:
             decay=decay,
             filters=filters,
         )
+
+    def engines(self, folder: str) -> Engines:
+        """Return all layers, with the bullets' vectors in a folder."""
+        vectors = Vectors.open(EmbeddingConfig(), folder)
+        assert vectors.ensure(self.packed)
+        return default_engines(VectorSearcher([vectors]))
 
     def rank(self, query: str, *, path: str = "", limit: int = 5) -> Ranking:
         """Return the ranking by words alone."""

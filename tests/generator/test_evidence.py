@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memx.generator.evidence import (
+    HELD_COSINE,
     MOST_EVIDENCE,
     SOME_EVIDENCE,
     held_words,
     needed_evidence,
     semantic_of,
 )
+from memx.generator.fuzzy import telling_words
 
 if TYPE_CHECKING:
     from tests.generator.conftest import Corpus
@@ -44,7 +46,10 @@ def test_held_words_are_counted_in_every_form(corpus: type[Corpus]) -> None:
     """The word itself, an inflection, a synonym and a translation count; what says nothing and a slip do not."""
     found = corpus("Delete the pools before a データベース restarts", "nothing of it")
     query = found.generator().query("remove the pool of the database before its restrat")
-    assert [held_words(query, bullet) for bullet in found.packed] == [3, 0]
+    words = telling_words(query)
+    cosines = [{"remove": HELD_COSINE, "database": 0.9}.get(word, 0.5) for word in words]
+    assert held_words(query, found.packed[0], cosines) == 3
+    assert [held_words(query, bullet) for bullet in found.packed] == [1, 0]
 
 
 @given(st.floats(-1, 1), st.floats(-1, 1))

@@ -48,6 +48,20 @@ def quantize(vector: Sequence[float]) -> bytes | None:
     return bytes([round(value * scale) & 0xFF for value in vector])
 
 
+class TokenRows:
+    """The int8 rows of a model's tokens, where they lie."""
+
+    def __init__(self, rows: memoryview, dimension: int) -> None:
+        """Take a mapped matrix, `dimension` components a row."""
+        self._rows = rows
+        self.dimension = dimension
+
+    def __call__(self, tokens: Sequence[int]) -> bytes:
+        """Return the rows of some tokens, one behind the other."""
+        rows, size = self._rows, self.dimension
+        return b"".join([rows[token * size : token * size + size] for token in tokens])
+
+
 class QueryEmbedder:
     """Embeds single texts; opening it maps two files and reads almost nothing."""
 
@@ -112,6 +126,22 @@ class QueryEmbedder:
         if self._embed != self._embed_mapped:
             return False
         return len([token for token in self._tokenizer.encode(word) if token != self._marker]) == 1
+
+    @property
+    def token_rows(self) -> TokenRows | None:
+        """The rows of the model's tokens where they can be compared one by one: int8 ones, with a mapped tokenizer."""
+        if self._embed != self._embed_mapped or self._row_format != "b":
+            return None
+        return TokenRows(self._rows, self.dimension)
+
+    @property
+    def token_weights(self) -> memoryview[float] | None:
+        """What each token weighs in a text's vector; None: all the same, or not known."""
+        return self._weights if self._embed == self._embed_mapped else None
+
+    def tokens_of(self, word: str) -> list[int]:
+        """Return the distinct tokens of a word, in order, without the bare word mark."""
+        return [token for token in dict.fromkeys(self._tokenizer.encode(word)) if token != self._marker]
 
     def _embed_mapped(self, text: str) -> bytes | None:
         return self._pooled(self._tokenizer.encode(text))

@@ -24,6 +24,7 @@ _FLOAT_BYTES = 4
 _BLOCK_ROWS = 16_384
 """Products of so many rows stay in the cache of a core until their bytes are read."""
 _SAMPLE_STEP, _SAMPLE_MARGIN = 256, 4
+_DIGITS = 4
 _WIDER = 4
 """Each band is sought among so many times the rows of the one before."""
 
@@ -105,6 +106,41 @@ def cosine_with(query: bytes) -> Callable[[bytes], float]:
         return lambda _row: 0.0
     exact = _exact_cosine(query)
     return lambda row: exact(memoryview(row)) or 0.0
+
+
+def pairs_above(
+    first: bytes, second: bytes, dimension: int, least: float
+) -> Iterator[tuple[int, int, float]]:
+    """Yield (row of `first`, row of `second`, cosine) of all pairs whose cosine is at least `least`, in order.
+
+    Cosines are rounded: their last digits depend on the processor, and what is ordered by them must not.
+    """
+    counts = len(first) // dimension, len(second) // dimension
+    keys, mapped = _compared(first, second, dimension, counts)
+    for at in _rows_between(keys, _key_of(_MIDDLE + _SLOPE * least), 256):
+        cosine = round((mapped[at] - _MIDDLE) / _SLOPE, _DIGITS)
+        if cosine >= least:
+            yield at // counts[1], at % counts[1], cosine
+
+
+def _compared(
+    first: bytes, second: bytes, dimension: int, counts: tuple[int, int]
+) -> tuple[bytes, memoryview[float]]:
+    """Return a byte a pair of rows that is higher for nearer ones, and the pairs' mapped cosines."""
+    try:
+        import simsimd
+    except ImportError:
+        rows = [first[at : at + dimension] for at in range(0, len(first), dimension)]
+        parts = [_mapped_by_numpy(row, memoryview(second), counts[1]) for row in rows]
+        floats = b"".join(parts)
+        return _high_bytes(floats), memoryview(floats).cast("f")
+    left = memoryview(first).cast("b", shape=[counts[0], dimension])
+    right = memoryview(second).cast("b", shape=[counts[1], dimension])
+    distances: Any = simsimd.cdist(left, right, "cosine", out_dtype="float32")
+    distances = memoryview(distances).cast("B").cast("f")
+    ones: Any = memoryview(_one() * len(distances)).cast("f")
+    mapped: Any = simsimd.fma(distances, ones, ones, alpha=-_SLOPE, beta=_MIDDLE + _SLOPE)
+    return _high_bytes(bytes(memoryview(mapped))), memoryview(mapped)
 
 
 class _Cosine:
@@ -197,6 +233,11 @@ def _high_bytes(mapped: bytes) -> bytes:
 def _lower_edge(key: int) -> float:
     """Return the smallest mapped value whose second highest byte is `key` (the highest one is 0x3F)."""
     return (1 + key / 128) / 2 if key < 128 else key / 128  # noqa: PLR2004 (the lowest bit of the exponent)
+
+
+def _key_of(value: float) -> int:
+    """Return the second highest byte of a mapped value."""
+    return int((2 * value - 1) * 128) if value < 1 else int(value * 128)
 
 
 def _rows_between(keys: bytes, least: int, above: int) -> Iterator[int]:

@@ -1,9 +1,9 @@
 """The vector file: one int8 row a text, keyed by the hash of the text.
 
 A folder a model (named by its fingerprint, so another model's rows never
-mix) holds `manifest`, `rows-N`, `norms-N` (1 / length a row, as float32) and
-`keys-N`. Rows and norms are appended before their keys, so a key that a
-reader sees has its row; what a killed writer left
+mix) holds `manifest`, `rows-N`, `norms-N` (1 / length a row, as float32),
+`tokens-N` (see `tokens`) and `keys-N`. All are appended before their keys, so a
+key that a reader sees has its row; what a killed writer left
 behind is cut off by the next one. Compaction writes generation N+1 aside and
 swaps the manifest. It is a cache: nothing is synced to disk, and a row of
 zeros (a block that never reached the disk) counts as absent.
@@ -17,15 +17,17 @@ import time
 from memx.errors import IndexUnavailableError, StoreError
 from memx.index.dense.scan import iter_nearest, make_inverse_norms
 from memx.index.dense.text import KEY_BYTES
+from memx.index.dense.tokens import NO_TOKENS, TOKENS_BYTES
 from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from memx.store.lock import Lock
 
-_HEAD = "memx-vectors 1"
+_HEAD = "memx-vectors 2"
+_KINDS = ("rows", "norms", "tokens", "keys")
 _MANIFEST = "manifest"
 _USED = "used-"
 _USED_FOR_S = 90 * 86_400
@@ -56,6 +58,8 @@ class VectorStore:
         self._manifest: _Manifest | None = None
         self._rows = self._keys = memoryview(b"")
         self._norms: memoryview | None = None
+        self._tokens: memoryview | None = None
+        self._met: dict[bytes, int] = {}
         self._count = 0
         self.reload()
 
@@ -99,6 +103,7 @@ class VectorStore:
             return
         for _ in range(_OPEN_ATTEMPTS):
             self._rows_of_key, self._lookups, self._first_bytes, self._norms = None, 0, b"", None
+            self._tokens, self._met = None, {}
             self._manifest = self._read_manifest()
             if self._manifest is None:
                 self._rows = self._keys = memoryview(b"")
@@ -149,6 +154,19 @@ class VectorStore:
         vector = b"" if row is None else self._vector(row)
         return vector if any(vector) else None
 
+    def tokens(self, key: bytes) -> memoryview | bytes:
+        """Return the telling tokens of a key's text as they are packed; none when they are not known."""
+        row = self._place(key)
+        if row is None:
+            return NO_TOKENS
+        if self._tokens is None:
+            try:
+                self._tokens = _map(self._path("tokens"))
+            except OSError:
+                self._tokens = memoryview(b"")
+        cell = self._tokens[row * TOKENS_BYTES : (row + 1) * TOKENS_BYTES]
+        return cell if len(cell) == TOKENS_BYTES else NO_TOKENS
+
     def get_many(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the vectors of those keys that have one."""
         found = {}
@@ -177,6 +195,7 @@ class VectorStore:
             key = bytes(self._keys[row * KEY_BYTES : (row + 1) * KEY_BYTES])
             if key not in seen and (accept is None or accept(key)):
                 seen.add(key)
+                self._met[key] = row
                 hits.append((key, cosine))
         return hits
 
@@ -191,9 +210,15 @@ class VectorStore:
             self._norms = norms if is_whole else memoryview(b"")
         return self._norms
 
-    def add(self, pairs: Iterable[tuple[bytes, bytes | None]], patience_s: float | None = None) -> int:
+    def add(
+        self,
+        pairs: Iterable[tuple[bytes, bytes | None]],
+        patience_s: float | None = None,
+        tokens: Mapping[bytes, bytes] | None = None,
+    ) -> int:
         """Append the vectors whose keys are new and return how many; None (a zero vector) is left out.
 
+        `tokens` has the packed tokens of the texts of these keys, as far as they are known.
         Raises IndexUnavailableError where nothing can be written, or when another
         writer keeps the lock for longer than `patience_s` (default: the lock's own).
         """
@@ -213,7 +238,7 @@ class VectorStore:
                 )
             for key in self.has(new):
                 del new[key]
-            self._append(new)
+            self._append(new, tokens or {})
         finally:
             lock.release()
         self.reload()
@@ -232,15 +257,12 @@ class VectorStore:
             rows = b"".join(kept.values())
             _write(self._path("rows", new), rows)
             _write(self._path("norms", new), make_inverse_norms(rows, new.dimension))
+            _write(self._path("tokens", new), b"".join([self.tokens(key) for key in kept]))
             _write(self._path("keys", new), b"".join(kept))
             self._write_manifest(new)
             self._rows = self._keys = memoryview(b"")
-            self._norms = None
-            for kind in ("rows", "norms", "keys"):
-                try:  # noqa: SIM105 (contextlib stays unloaded)
-                    os.unlink(self._path(kind, old))
-                except OSError:
-                    pass  # Windows keeps files that another process has mapped
+            self._norms = self._tokens = None
+            self._drop(old.generation)
         finally:
             lock.release()
         self.reload()
@@ -255,7 +277,12 @@ class VectorStore:
         """Return the last row of a key."""
         if not self._count:
             return None
-        return self._find(key) if self._rows_of_key is None else self._rows_of_key.get(key)
+        row = self._met.get(key)
+        if row is None:
+            row = self._find(key) if self._rows_of_key is None else self._rows_of_key.get(key)
+            if row is not None:
+                self._met[key] = row
+        return row
 
     def _find(self, key: bytes) -> int | None:
         """Look a key up in the mapped file; from some number of look-ups on, through a table of it.
@@ -286,10 +313,12 @@ class VectorStore:
     def _vector(self, row: int) -> bytes:
         return bytes(self._rows[row * self.dimension : (row + 1) * self.dimension])
 
-    def _append(self, new: dict[bytes, bytes]) -> None:
+    def _append(self, new: dict[bytes, bytes], tokens: Mapping[bytes, bytes]) -> None:
         rows = b"".join(new.values())
         _append_at(self._path("rows"), self._count * self.dimension, rows)
         self._append_norms(rows)
+        cells = b"".join([tokens.get(key, NO_TOKENS) for key in new])
+        _append_at(self._path("tokens"), self._count * TOKENS_BYTES, cells)
         _append_at(self._path("keys"), self._count * KEY_BYTES, b"".join(new))
 
     def _append_norms(self, rows: bytes) -> None:
@@ -305,17 +334,26 @@ class VectorStore:
 
     def _begin(self, dimension: int) -> None:
         """Start a generation whose number no earlier file has."""
-        taken = [0]
+        taken = {0}
         for name in os.listdir(self.folder):
             kind, _, number = name.partition("-")
-            if kind in ("rows", "norms", "keys") and number.isdigit():
-                taken.append(int(number))
+            if kind in _KINDS and number.isdigit():
+                taken.add(int(number))
         manifest = _Manifest(self.fingerprint, dimension, max(taken) + 1)
-        _write(self._path("rows", manifest), b"")
-        _write(self._path("norms", manifest), b"")
-        _write(self._path("keys", manifest), b"")
+        for kind in _KINDS:
+            _write(self._path(kind, manifest), b"")
         self._write_manifest(manifest)
+        for earlier in taken:
+            self._drop(earlier)
         self.reload()
+
+    def _drop(self, generation: int) -> None:
+        """Remove the files of a generation."""
+        for kind in _KINDS:
+            try:  # noqa: SIM105 (contextlib stays unloaded)
+                os.unlink(os.path.join(self.folder, f"{kind}-{generation}"))
+            except OSError:
+                pass  # gone, or mapped by another process: Windows keeps it then
 
     def _lock(self, patience_s: float | None = None) -> Lock:
         """Return the folder's lock, taken; raises IndexUnavailableError where it cannot be."""
@@ -381,9 +419,10 @@ def _append_at(path: str, offset: int, data: bytes) -> None:
     """Write `data` at `offset` and end the file there, dropping what an interrupted writer left.
 
     Opened for update, not for appending: a torn tail must be overwritten. The
-    file is not cut first, because on Windows a mapped file cannot shrink.
+    file is not cut first, because on Windows a mapped file cannot shrink. One
+    that is gone begins with zeros, which count as absent.
     """
-    with open(path, "r+b") as file:
+    with open(path, "r+b" if os.path.exists(path) else "w+b") as file:
         file.seek(offset)
         file.write(data)
         if file.seek(0, os.SEEK_END) > offset + len(data):

@@ -8,6 +8,7 @@ import os
 import pytest
 
 from memx.errors import IndexUnavailableError
+from memx.index.dense.tokens import NO_TOKENS, TOKENS_BYTES, pack_tokens
 from memx.index.dense.vectors import VectorStore
 
 FINGERPRINT = "model@1/4/abc"
@@ -158,7 +159,7 @@ def test_compaction_keeps_live_rows(store: VectorStore, tmp_path: object) -> Non
     assert reader.get(key(3)) == row(3)
     reader.reload()
     assert reader.get(key(3)) is None
-    assert sorted(os.listdir(store.folder)) == ["keys-2", "lock", "manifest", "norms-2", "rows-2"]
+    assert sorted(os.listdir(store.folder)) == ["keys-2", "lock", "manifest", "norms-2", "rows-2", "tokens-2"]
 
 
 def test_compaction_to_nothing_leaves_a_usable_store(store: VectorStore) -> None:
@@ -249,3 +250,60 @@ def test_scan_returns_as_many_accepted_as_there_are(tmp_path: object) -> None:
     assert len(found) == 20
     assert len(store.scan(bytes([100, 1, 1, 1]), 50, live.__contains__)) == 30
     assert [value for _, value in found] == sorted((value for _, value in found), reverse=True)
+
+
+def cell(number: int) -> bytes:
+    """Return the packed tokens of a text of two words."""
+    return pack_tokens([number, number + 1], None)
+
+
+def test_tokens_stay_with_their_vectors(store: VectorStore, tmp_path: object) -> None:
+    """Another reader sees them, compaction keeps them, and a key without any has none."""
+    store.add([(key(n), row(n)) for n in range(9)], tokens={key(n): cell(n) for n in range(8)})
+    reader = VectorStore(str(tmp_path), FINGERPRINT)
+    assert [bytes(reader.tokens(key(n))) for n in (3, 8, 9)] == [cell(3), NO_TOKENS, NO_TOKENS]
+    store.compact({key(3), key(8)})
+    store.add([(key(20), row(20))], tokens={key(20): cell(20)})
+    assert [bytes(store.tokens(key(n))) for n in (3, 8, 20)] == [cell(3), NO_TOKENS, cell(20)]
+
+
+@pytest.mark.parametrize("left", [0, TOKENS_BYTES + 5, None])
+def test_tokens_that_are_lost_are_none_and_harm_nothing(
+    store: VectorStore, tmp_path: object, left: int | None
+) -> None:
+    """A column that was cut, or is gone, leaves holes; what is added later stands in its own place."""
+    store.add([(key(n), row(n)) for n in range(3)], tokens={key(n): cell(n) for n in range(3)})
+    path = os.path.join(store.folder, "tokens-1")
+    if left is None:
+        os.unlink(path)
+    else:
+        os.truncate(path, left)
+    other = VectorStore(str(tmp_path), FINGERPRINT)
+    assert (other.get(key(2)), bytes(other.tokens(key(2)))) == (row(2), NO_TOKENS)
+    other.add([(key(5), row(5))], tokens={key(5): cell(5)})
+    assert [bytes(other.tokens(key(n))) for n in (2, 5)] == [NO_TOKENS, cell(5)]
+
+
+def test_torn_tail_of_tokens_is_overwritten(store: VectorStore, tmp_path: object) -> None:
+    """What a killed writer left behind the last key belongs to nobody."""
+    store.add([(key(1), row(1))], tokens={key(1): cell(1)})
+    with open(os.path.join(store.folder, "tokens-1"), "ab") as file:
+        file.write(b"garbage" * 30)
+    other = VectorStore(str(tmp_path), FINGERPRINT)
+    other.add([(key(2), row(2))], tokens={key(2): cell(2)})
+    assert [bytes(other.tokens(key(n))) for n in (1, 2)] == [cell(1), cell(2)]
+    assert os.path.getsize(os.path.join(store.folder, "tokens-1")) == 2 * TOKENS_BYTES
+
+
+def test_files_of_an_earlier_format_are_replaced(store: VectorStore, tmp_path: object) -> None:
+    """Vectors without tokens count as none, are embedded again, and do not stay behind."""
+    store.add([(key(1), row(1))])
+    path = os.path.join(store.folder, "manifest")
+    with open(path, encoding="utf-8") as file:
+        lines = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(lines.replace("memx-vectors 2", "memx-vectors 1"))
+    other = VectorStore(str(tmp_path), FINGERPRINT)
+    assert (len(other), other.has([key(1)])) == (0, set())
+    other.add([(key(1), row(1))])
+    assert sorted(os.listdir(other.folder)) == ["keys-2", "lock", "manifest", "norms-2", "rows-2", "tokens-2"]
