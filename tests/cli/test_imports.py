@@ -34,6 +34,7 @@ SLOW_STANDARD = {
     "asyncio",
     "inspect",
     "argparse",
+    "collections",  # by `array`, for one
 }
 SEARCH_MAY_LOAD = {"tantivy"}
 

@@ -7,8 +7,6 @@ such a number can name has no column, and neither has one whose tokens are not k
 
 from __future__ import annotations
 
-from array import array
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +26,8 @@ def pack_tokens(tokens: Sequence[int], weights: Sequence[float] | memoryview[flo
         del distinct[MOST_TOKENS:]
     if max(distinct, default=0) >= _MOST:
         return NO_TOKENS
-    return array("H", [token + 1 for token in distinct]).tobytes().ljust(TOKENS_BYTES, b"\0")
+    # Not by `array`, which brings `collections`: 3 ms of every search.
+    return b"".join([(token + 1).to_bytes(2, "little") for token in distinct]).ljust(TOKENS_BYTES, b"\0")
 
 
 def unpack_tokens(cell: bytes | memoryview) -> set[int]:
