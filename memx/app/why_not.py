@@ -78,8 +78,27 @@ def why_not(
 
 def _unseen(bullet: PackedBullet) -> Hit:
     """Return a hit that tells only which bullet is meant and whose it is: a path and a score speak of its words."""
-    nothing = (0,) * 13  # layers, factors and counts
-    return Hit(bullet.id, "", bullet.store, "", "", bullet.scope, "", *nothing)
+    return Hit(
+        bullet.id,
+        path="",
+        store=bullet.store,
+        section="",
+        type="",
+        scope=bullet.scope,
+        text="",
+        score=0.0,
+        keyword=0.0,
+        blended=0.0,
+        l1=0.0,
+        l2=0.0,
+        l3=0.0,
+        semantic=0.0,
+        decay=0.0,
+        recency_boost=0.0,
+        scope_boost=0.0,
+        instructivity=0,
+        recall_count=0,
+    )
 
 
 def _excluded(bullet: PackedBullet, request: SearchRequest) -> list[str]:

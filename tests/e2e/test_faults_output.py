@@ -210,7 +210,14 @@ def test_streams_that_close_or_fill_up_end_quietly(store: Program, stream: str) 
     (store.folder / ".memx/bullets/general/broken.md").parent.mkdir(exist_ok=True)
     (store.folder / ".memx/bullets/general/broken.md").write_text("---\nopen\n")
     code = store.folder.parent / "code"
-    for words in ("list", "search crane --json", "list --json", "search crane", "--version", "inbox"):
+    searches = (
+        "search crane",
+        "search crane --json",
+        "search crane --no-recall",
+        "context",
+        "context --json",
+    )
+    for words in (*searches, "list", "list --json", "--version", "inbox"):
         if words == "inbox" and stream == ">/dev/full":
             continue  # An empty inbox prints nothing.
         line = f"({sys.executable} -m memx {words}; echo $? >{code}) {stream}"
@@ -225,6 +232,9 @@ def test_streams_that_close_or_fill_up_end_quietly(store: Program, stream: str) 
         assert b"Traceback" not in done.stderr, (words, done.stderr)
         assert b"Exception ignored" not in done.stderr, (words, done.stderr)
         assert b"bug" not in done.stderr, (words, done.stderr)
+        if stream == ">/dev/full":
+            said = done.stderr.splitlines()[-1]
+            assert said == b"memx: cannot write the output: No space left on device", (words, done.stderr)
         assert int(code.read_text()) in STREAMS[stream], (words, done.stderr)
 
 

@@ -23,6 +23,28 @@ def test_negative_value_is_told_where_to_stand(store: Program) -> None:
     assert (done.returncode, b" -- -1" in done.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("words", "is_told"),
+    [
+        (("search", "--no-verify", "pool"), True),
+        (("search", "-10 degrees"), True),
+        (("search", "-not found"), True),
+        (("search", "-n", "abc", "pool"), False),
+        (("search", "--format", "yaml", "pool"), False),
+        (("search", "--max-results=x", "pool"), False),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_hint_about_dashes_stands_where_a_text_has_one(
+    store: Program, words: tuple[str, ...], *, is_told: bool
+) -> None:
+    """A bad value is no text that begins with a dash; a program reads the same hint as a person."""
+    plain, document = store.run(*words), store.run(*words, "--json")
+    hint = json.loads(document.stdout)["error"]["hint"]
+    assert (plain.returncode, document.returncode) == (2, 2)
+    assert (b"put -- before" in plain.stderr, "put -- before" in hint) == (is_told, is_told)
+
+
 def test_anchor_that_does_not_exist_is_named(store: Program) -> None:
     """A slip in an anchor is said at once; the lesson is stored all the same."""
     store.commit("Code", src__pool_py="def acquire():\n    return 1\n")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from memx.entry.cli.command import INTEGER, Command, argument, flag, option
 from memx.errors import EXIT_OK
 
@@ -45,7 +43,7 @@ def run_context(invocation: Invocation, **values: object) -> int:
         invocation.notice("no bullet is worth a word here, or none fits the budget")
     say_paths(invocation, request.path)
     say(invocation, found.answer)
-    sys.stdout.flush()
+    invocation.flush()
     refresh_later(invocation.project, found.answer)
     return EXIT_OK
 

@@ -15,7 +15,7 @@ from memx.lazy import cached_property
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from memx.app.project import Project
     from memx.model import Problem
@@ -91,6 +91,10 @@ class Invocation:
         for piece in pieces:
             _write(piece)
 
+    def flush(self) -> None:
+        """Have everything that was written arrive, as before work behind the reader's back."""
+        _guarded(sys.stdout.flush)
+
     def document(self, document: Mapping[str, object]) -> None:
         """Write one versioned JSON document."""
         import json
@@ -130,8 +134,13 @@ class OutputError(OSError):
 
 
 def _write(text: str) -> None:
+    _guarded(sys.stdout.write, text)
+
+
+def _guarded(act: Callable[..., object], *values: str) -> None:
+    """Tell a full disk from a bug; a reader that left is neither."""
     try:
-        sys.stdout.write(text)
+        act(*values)
     except BrokenPipeError:
         raise
     except OSError as error:

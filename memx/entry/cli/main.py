@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from typer import Typer
 
+    from memx.entry.cli.invocation import Invocation
+
 
 _TAKES_TEXT = frozenset(("search", "add", "compare", "why-not"))
 _VERSION_FLAGS = frozenset(("--version", "-V"))
@@ -42,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except OSError as error:
         _drop_output()
-        sys.stderr.write(f"memx: cannot write the output ({error.strerror})\n")
+        sys.stderr.write(f"memx: cannot write the output: {error.strerror or error}\n")
         return EXIT_EXPECTED
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -157,15 +159,41 @@ def execute(command: Command, values: dict[str, object]) -> int:
     except (BrokenPipeError, KeyboardInterrupt, OutputError):
         raise
     except Exception as error:  # noqa: BLE001 (the one place where a bug becomes a report)
-        from memx.entry.bug_report import write_bug_report
-
-        path = write_bug_report(error, command.name, invocation)
-        report_error(MemxError(f"this is a bug in memx: {type(error).__name__}", path=path, hint="report it"))
-        return EXIT_BUG
+        return _report_failure(error, command, invocation)
 
 
-def _has_dashed_word(argv: list[str]) -> bool:
-    return "--" not in argv and any(word[0] == "-" and word not in _SHARED_FLAGS for word in argv if word)
+def _report_failure(error: Exception, command: Command, invocation: Invocation) -> int:
+    """Report a bug, or that the package's own files are damaged, which looks like one."""
+    from memx.app.package_data import REMEDY, damaged_files
+    from memx.entry.bug_report import write_bug_report
+    from memx.entry.cli.invocation import error_document, report_error
+
+    damaged = damaged_files()
+    if damaged:
+        damage = MemxError(f"the installation is damaged: {'; '.join(damaged)}", hint=REMEDY)
+        if invocation.json:
+            invocation.document(error_document(damage))
+        else:
+            report_error(damage)
+        return EXIT_EXPECTED
+    path = write_bug_report(error, command.name, invocation)
+    report_error(MemxError(f"this is a bug in memx: {type(error).__name__}", path=path, hint="report it"))
+    return EXIT_BUG
+
+
+def _usage_hint(argv: list[str], mistake: BaseException | None) -> str:
+    """Return what helps somebody whose text or value begins with a dash; empty for any other mistake.
+
+    `mistake` is typer's own exception: an unknown option, or a short one with what was meant as text for a value.
+    """
+    kind = type(mistake).__name__
+    is_attached = any(word[:1] == "-" and word[:2] != "--" and len(word) > 2 for word in argv)  # noqa: PLR2004
+    if "--" in argv or not (kind == "NoSuchOption" or (kind == "BadParameter" and is_attached)):
+        return ""
+    if _TAKES_TEXT.intersection(argv):
+        return "put -- before a text that begins with a dash"
+    number = next(filter(_is_negative, argv), "")
+    return f"put -- before a value that begins with a dash, as in -- {number}" if number else ""
 
 
 def _is_negative(word: str) -> bool:
@@ -180,11 +208,10 @@ def _run_typer(argv: list[str]) -> int:
     )
     if "--json" in argv[: argv.index("--") if "--" in argv else None]:
         return _run_typer_for_programs(app, argv)
-    code = _exit_code(app, argv)
-    if code == EXIT_USAGE and _TAKES_TEXT.intersection(argv) and _has_dashed_word(argv):
-        sys.stderr.write("hint: put -- before a text that begins with a dash\n")
-    elif code == EXIT_USAGE and "--" not in argv and (number := next(filter(_is_negative, argv), "")):
-        sys.stderr.write(f"hint: put -- before a value that begins with a dash, as in -- {number}\n")
+    code, mistake = _run_app(app, argv)
+    hint = _usage_hint(argv, mistake) if code == EXIT_USAGE else ""
+    if hint:
+        sys.stderr.write(f"hint: {hint}\n")
     return code
 
 
@@ -199,23 +226,26 @@ def _run_typer_for_programs(app: Typer, argv: list[str]) -> int:
     from memx.entry.cli.invocation import Invocation, error_document
 
     with redirect_stderr(StringIO()) as said:
-        code = _exit_code(app, argv)
+        code, mistake = _run_app(app, argv)
     lines = said.getvalue().splitlines()
     if code == EXIT_USAGE and lines:
         message = lines[-1].removeprefix("Error: ")
-        error = MemxError(message, hint="memx --help names the commands and their options")
+        hint = _usage_hint(argv, mistake) or "memx --help names the commands and their options"
+        error = MemxError(message, hint=hint)
         Invocation(os.environ, json=True).document(error_document(error))
     else:
         sys.stderr.write(said.getvalue())
     return code
 
 
-def _exit_code(app: Typer, argv: list[str]) -> int:
+def _run_app(app: Typer, argv: list[str]) -> tuple[int, BaseException | None]:
+    """Return the exit code, and the mistake that typer found where there is one."""
     try:
         app(argv, prog_name="memx", standalone_mode=True)
     except SystemExit as error:
-        if isinstance(error.__context__, BrokenPipeError):
+        mistake = error.__context__
+        if isinstance(mistake, BrokenPipeError):
             # To click that is a failure of the program.
-            raise error.__context__ from None
-        return error.code if isinstance(error.code, int) else EXIT_USAGE
-    return EXIT_OK
+            raise mistake from None
+        return (error.code if isinstance(error.code, int) else EXIT_USAGE), mistake
+    return EXIT_OK, None

@@ -40,7 +40,7 @@ def run(invocation: Invocation, **values: object) -> int:
         invocation.print(render(answer.query, answer.hits, form).rstrip("\n"))
     say_paths(invocation, () if request.rev else (request.path,))
     say(invocation, answer)
-    sys.stdout.flush()
+    invocation.flush()
     refresh_later(invocation.project, answer)
     return EXIT_OK
 
