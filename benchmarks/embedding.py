@@ -14,9 +14,10 @@ Equal vectors share a rank (the middle of theirs). Command pages repeat one
 another's descriptions ("an alias of …"), so a translation's own page is one of
 several right ones: the line "any page of that description" counts them all.
 
-Last come the CPU time from a cold start to a vector, and how many texts get
-the token ids of the `tokenizers` library: the data here, the standard library,
-and the lines of `--texts`.
+Last come the CPU time from a cold start to a vector and to those of many texts, and how
+many texts get the token ids of the `tokenizers` library, one by one and together: the data
+here, the standard library, and the lines of `--texts`. With `--speed` only the times are
+printed, and with `--other CHECKOUT` those of another state of the project, in turns.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
 
@@ -42,6 +44,7 @@ from memx.index.dense.embedder import QueryEmbedder  # noqa: E402
 from memx.index.dense.text import clean_text  # noqa: E402
 from memx.index.dense.tokenizer import UnigramTokenizer  # noqa: E402
 from memx.resources import resource  # noqa: E402
+from memx.store.codec import parse_bullet  # noqa: E402
 
 SEED = 20261130
 RESAMPLES = 1000
@@ -51,6 +54,7 @@ K1, B = 1.2, 0.75
 TIERS = (0.8, 0.65, 0.5, 0.4, 0.3)
 HEAD_CHARACTERS = 400
 COLD_RUNS = 20
+BYTE_CODE = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
 
 def load(folder: str, name: str) -> list[dict[str, str]]:
@@ -292,16 +296,62 @@ assert QueryEmbedder(resource("model")).embed("Redis timeouts under load come fr
 """
 
 
+COLD_MANY = """
+import json, sys
+root, path, wanted = sys.argv[1:]
+sys.path.insert(0, root)
+from memx.index.dense.embedder import QueryEmbedder
+from memx.resources import resource
+with open(path) as file:
+    texts = json.load(file)
+if wanted == "vectors":
+    assert len(QueryEmbedder(resource("model")).embed_many(texts)) == len(texts)
+"""
+MANY, MANY_RUNS = 500, 8
+EACH = 30
+"""Of so many texts one is embedded in every way."""
+
+
 def cpu_seconds(code: str) -> float:
     """Return the least CPU time of a fresh isolated interpreter that runs `code`."""
-    least = math.inf
-    for _ in range(COLD_RUNS):
-        pid = os.posix_spawn(sys.executable, [sys.executable, "-I", "-S", "-c", code], os.environ)
-        _, status, usage = os.wait4(pid, 0)
-        if status:
-            raise SystemExit("the cold start failed")
-        least = min(least, usage.ru_utime + usage.ru_stime)
-    return least
+    return min(spent(["-I", "-S", "-c", code]) for _ in range(COLD_RUNS))
+
+
+def spent(arguments: list[str]) -> float:
+    """Return the CPU time of a fresh interpreter."""
+    pid = os.posix_spawn(sys.executable, [sys.executable, *arguments], BYTE_CODE)
+    _, status, usage = os.wait4(pid, 0)
+    if status:
+        raise SystemExit("the cold start failed")
+    return usage.ru_utime + usage.ru_stime
+
+
+def run_many(folder: str, roots: list[str]) -> None:
+    """Print what the vectors of many texts cost a fresh process that has read them, in each state of the project."""
+    pages = load(folder, "tldr")
+    sets = {f"commands {lang}": [row["text"] for row in pages if row["lang"] == lang] for lang in LANGUAGES}
+    sets = {"bullets of speed.py": mixed_texts()} | sets
+    for name, texts in sets.items():
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(texts[:MANY], file)
+            file.flush()
+            found: dict[tuple[str, str], list[float]] = defaultdict(list)
+            for _ in range(MANY_RUNS):
+                for root in roots:
+                    for wanted in ("nothing", "vectors"):
+                        found[root, wanted].append(spent(["-c", COLD_MANY, root, file.name, wanted]))
+        number = len(texts[:MANY])
+        costs = [1e6 * (min(found[root, "vectors"]) - min(found[root, "nothing"])) / number for root in roots]
+        print(
+            f"  {name:20} {number:4} texts" + "".join(f"{cost:7.0f} µs a text" for cost in costs), flush=True
+        )
+
+
+def mixed_texts() -> list[str]:
+    """Return texts as `speed.py` makes them."""
+    from speed import make_bullets
+
+    return [parse_bullet(data, path=path).text for path, data in make_bullets(MANY)]
 
 
 def run_cold() -> None:
@@ -334,21 +384,34 @@ def run_tokens(folder: str, model: str, files: list[str]) -> None:
     from tokenizers import Tokenizer
 
     with open(os.path.join(model, "vocabulary.map"), "rb") as file:
-        ours = UnigramTokenizer(memoryview(file.read()))
+        data = memoryview(file.read())
+    ours, by_tables = UnigramTokenizer(data), UnigramTokenizer(data)
     library = Tokenizer.from_file(os.path.join(model, "tokenizer.json"))
     texts = [clean_text(text) for text in real_texts(folder, files)]
     equal = other_script = tokens = 0
     for start in range(0, len(texts), 1000):
         part = texts[start : start + 1000]
         cut = [text[: ours.max_characters] for text in part]
-        for text, encoding in zip(part, library.encode_batch(cut, add_special_tokens=False), strict=True):
+        encodings = library.encode_batch(cut, add_special_tokens=False)
+        for text, encoding, together in zip(part, encodings, by_tables.encode_many(part), strict=True):
             ids = [token for token in encoding.ids[: ours.max_tokens] if token != ours.unknown_id]
-            equal += ids == ours.encode(text)
+            equal += ids == ours.encode(text) == together
             other_script += not text.isascii()
             tokens += len(ids)
     print(
         f"\ntoken ids equal to the library's: {equal} of {len(texts)} texts"
         f" ({other_script} beyond ASCII, {tokens} tokens)"
+    )
+
+
+def run_vectors(folder: str) -> None:
+    """Print how many texts get the same bytes alone, together, and with numpy."""
+    texts = real_texts(folder, [])[::EACH]
+    alone, together = QueryEmbedder(resource("model")), QueryEmbedder(resource("model"))
+    ways = zip(texts, together.embed_many(texts), embed_many(resource("model"), texts), strict=True)
+    equal = sum(alone.embed(text) == ours == theirs for text, ours, theirs in ways)
+    print(
+        f"vectors equal alone, together and by model2vec's tokens with numpy: {equal} of {len(texts)} texts"
     )
 
 
@@ -359,8 +422,26 @@ def main() -> None:
     parser.add_argument("--model", default=resource("model"), help="folder of the model to measure")
     parser.add_argument("--quick", action="store_true", help="across languages only into English")
     parser.add_argument("--wordllama-python", default=sys.executable, help="interpreter that has wordllama")
+    parser.add_argument("--speed", action="store_true", help="only what vectors cost")
+    parser.add_argument(
+        "--other", nargs="*", default=[], help="checkouts of other states to measure in turns"
+    )
     parser.add_argument("--texts", nargs="*", default=[], help="more texts for the tokenizers, one a line")
     arguments = parser.parse_args()
+    if not arguments.speed:
+        run_quality(arguments)
+    print("\nspeed, warm")
+    run_speed(arguments.eval)
+    run_cold()
+    print("\nmany texts, cold" + "".join(f", then {root}" for root in arguments.other))
+    run_many(arguments.eval, [ROOT, *arguments.other])
+    if not arguments.speed:
+        run_tokens(arguments.eval, arguments.model, arguments.texts)
+        run_vectors(arguments.eval)
+
+
+def run_quality(arguments: argparse.Namespace) -> None:
+    """Print what each system finds."""
     models: list[Bundled | Wordllama] = [Bundled(arguments.model)]
     try:
         models.append(Wordllama(arguments.wordllama_python))
@@ -369,10 +450,6 @@ def main() -> None:
     run_notes(arguments.eval, models)
     run_commands(arguments.eval, models, quick=arguments.quick)
     run_pairs(arguments.eval, models)
-    print("\nspeed, warm")
-    run_speed(arguments.eval)
-    run_cold()
-    run_tokens(arguments.eval, arguments.model, arguments.texts)
 
 
 if __name__ == "__main__":
