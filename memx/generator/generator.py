@@ -46,6 +46,9 @@ CANDIDATES = 40
 FAR = 2_000
 """From so many nearest vectors on, most of which belong to other branches or are filtered out, half of that will do."""
 
+WORTH_WORDS = 0.1
+"""Semantic score from which on a bullet is looked through for words that mean what those of the query do."""
+
 VERBATIM_SEMANTIC = 0.5
 """Semantic score that the calibration gives to a text on the same topic. A bullet that holds the whole query
 word for word is at least that, however much else it says: its own score counts from here on to 1."""
@@ -189,8 +192,10 @@ class Generator:
 
     def _score(self, query: Query, bullets: Sequence[PackedBullet]) -> list[Scored]:
         """Return the bullets with all factors but decay, which only those need that are shown."""
-        self._cosines = self._word_cosines(query, bullets)
-        layers = [self._layer(name, query, bullets) for name in ("l1", "l2", "l3", "l4")]
+        meaning = self._layer("l4", query, bullets)
+        near = [b for b, semantic in zip(bullets, meaning, strict=True) if semantic >= WORTH_WORDS]
+        self._cosines = self._word_cosines(query, near)
+        layers = [self._layer(name, query, bullets) for name in ("l1", "l2", "l3")]
         absent = frozenset(self._absent())
         weights = fusion.weights(self._config, absent)
         boosts = {
@@ -198,7 +203,7 @@ class Generator:
         }
         return [
             self._fuse(bullet, row, weights, boosts[bullet.scope], has_meaning="l4" not in absent)
-            for bullet, row in zip(bullets, zip(*layers, strict=True), strict=True)
+            for bullet, row in zip(bullets, zip(*layers, meaning, strict=True), strict=True)
         ]
 
     # Candidates

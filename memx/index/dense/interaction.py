@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 LEAST_COSINE = 0.25
 """Tokens that are farther apart have nothing to do with each other and count as 0."""
 
+BLOCK_ROWS = 256
+"""Rows compared at once: their memory serves the next ones too, and fresh pages cost more than the products."""
+
 
 def word_cosines(
     words: Sequence[Sequence[int]], texts: Sequence[AbstractSet[int]], rows: TokenRows
@@ -47,11 +50,12 @@ def word_cosines(
 def _near(asked: Sequence[int], held: Collection[int], rows: TokenRows) -> dict[int, list[tuple[int, float]]]:
     """Return {held number: [(place among the asked, cosine)]} of those that are near."""
     near: dict[int, list[tuple[int, float]]] = {}
-    numbers = list(held)
-    if asked and numbers:
-        matrix = rows([number - 1 for number in numbers])
-        for place, at, cosine in pairs_above(rows(asked), matrix, rows.dimension, LEAST_COSINE):
-            near.setdefault(numbers[at], []).append((place, cosine))
+    query, numbers = rows(asked), list(held)
+    for start in range(0, len(numbers) if asked else 0, BLOCK_ROWS):
+        block = numbers[start : start + BLOCK_ROWS]
+        matrix = rows([number - 1 for number in block])
+        for place, at, cosine in pairs_above(query, matrix, rows.dimension, LEAST_COSINE):
+            near.setdefault(block[at], []).append((place, cosine))
     return near
 
 
