@@ -150,10 +150,16 @@ def _computes_in_double(simsimd: Any) -> bool:
     numbers = [(2.0**52 + 1) / 3**power for power in range(23)]
     view = memoryview(b"".join(map(_double_bytes, numbers))).cast("d")
     reverse = memoryview(b"".join(map(_double_bytes, numbers[::-1]))).cast("d")
-    weight, add = 0.1, simsimd.wsum
+    weight = 0.1
+    try:
+        summed = memoryview(simsimd.wsum(view, reverse)).tolist()
+        differences = memoryview(simsimd.wsum(view, reverse, alpha=1.0, beta=-1.0)).tolist()
+        scaled = memoryview(simsimd.wsum(view, view, alpha=weight, beta=0.0)).tolist()
+    except (AttributeError, TypeError, ValueError):
+        return False
+    pairs = list(zip(view, reverse, strict=True))
     return (
-        memoryview(add(view, reverse)).tolist() == [a + b for a, b in zip(view, reverse, strict=True)]
-        and memoryview(add(view, reverse, alpha=1.0, beta=-1.0)).tolist()
-        == [a - b for a, b in zip(view, reverse, strict=True)]
-        and memoryview(add(view, view, alpha=weight, beta=0.0)).tolist() == [a * weight for a in view]
+        summed == [a + b for a, b in pairs]
+        and differences == [a - b for a, b in pairs]
+        and scaled == [a * weight for a in view]
     )

@@ -91,5 +91,7 @@ def test_other_arithmetic_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(sys.modules, "simsimd", SimpleNamespace(wsum=in_single))
     assert ExactPool.open(memoryview(ROWS), DIMENSION, weights) is None
+    monkeypatch.setitem(sys.modules, "simsimd", SimpleNamespace())
+    assert ExactPool.open(memoryview(ROWS), DIMENSION, weights) is None
     monkeypatch.setitem(sys.modules, "simsimd", None)
     assert ExactPool.open(memoryview(ROWS), DIMENSION, weights) is None
