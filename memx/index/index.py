@@ -293,8 +293,11 @@ class Index:
         if _has_too_many_dead(head):
             return self.rebuild(wait=wait)
         if self.vectors is not None and not self._is_embedded(head):
+            from memx.index.kept import forget
+
             # An interrupted or impossible embedding is made up for, whatever the files say.
             head = replace(head, fingerprint=self._embedded(lexical.everything()))
+            forget(generation)  # the vectors of bullets that are not alive were not looked for
         changes = self._changes(generation, head)
         if not changes.touched:
             self._remember_stamp(generation, head, changes)

@@ -53,3 +53,11 @@ class Kept:
             save_value(self._path, (self._vectors, dict(newest)))
         except IndexUnavailableError:
             return
+
+
+def forget(generation: str) -> None:
+    """Forget where bullets of other branches are."""
+    try:  # noqa: SIM105 (contextlib stays unloaded)
+        os.unlink(os.path.join(generation, NAME))
+    except OSError:
+        pass

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from memx.config import Config
 from memx.index import index as index_module
 from memx.index import kept, manifest
 from memx.index.freshness import stat_file
 from memx.index.index import Index, IndexPlace
+from memx.index.vectors import Vectors
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.index.conftest import IndexedStore
 
 COUNT = index_module.FEW + 5
@@ -104,3 +109,24 @@ def test_no_more_than_the_newest_are_kept(store: IndexedStore, monkeypatch: pyte
         write_branch(store, word)
         store.index().refresh()
     assert len(manifest.load_value(kept_file(store))[1]) == COUNT + 3
+
+
+def test_bullets_that_come_back_have_their_vectors(store: IndexedStore, tmp_path: Path) -> None:
+    """Vectors that are gone are made anew for the bullets that are alive; of the others nothing is believed."""
+    folder = tmp_path / "vectors"
+
+    def index() -> Index:
+        place = IndexPlace(str(store.root), str(store.cache))
+        return Index(place, Vectors.open(Config().embedding, str(folder)))
+
+    write_branch(store, "harbour")
+    index().rebuild()
+    write_branch(store, "quay")
+    index().refresh()
+    shutil.rmtree(folder)
+    index().refresh()
+    write_branch(store, "harbour")
+    index().refresh()
+    vectors = index().vectors
+    assert vectors is not None
+    assert vectors.missing(index().snapshot().everything()) == {}
