@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from memx.config import EmbeddingConfig
 from memx.generator.exact import EXACT_MAX, WORDS_SHARE
 from memx.generator.fuzzy import RELATED_CREDIT, related_credit
+from memx.generator.vector import VectorSearcher
+from memx.index.vectors import Vectors
 from memx.model import Bullet
+from memx.record import replace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memx.index.packed import PackedBullet
     from tests.generator.conftest import Corpus
 
 CODE = (
@@ -100,6 +108,56 @@ def test_synonym_and_translation_are_found_by_the_fuzzy_layer(
     assert 10 * other.l2 < translated.l2 <= itself.l2 == 10
     assert translated.l1 < itself.l1
     assert found.score(query).l2 == 0
+
+
+class Wordless(VectorSearcher):
+    """A semantic layer that cannot compare words."""
+
+    def word_cosines(self, words: Sequence[str], bullets: Sequence[PackedBullet]) -> list[list[float]]:
+        """Fail."""
+        raise IndexError(words, bullets)
+
+
+def test_words_that_cannot_be_compared_take_their_credit_alone(
+    corpus: type[Corpus], tmp_path: object
+) -> None:
+    """A search goes on by letters and by meaning then, and names nothing."""
+    found = corpus("Delete a folder with rm -r", "Unrelated words about something else")
+    engines = found.engines(str(tmp_path))
+    whole = found.generator(engines).weigh("remove the directory", found.packed)[0]
+    wordless = Wordless([Vectors.open(EmbeddingConfig(), str(tmp_path))])
+    generator = found.generator(replace(engines, vector=wordless))
+    lost = generator.weigh("remove the directory", found.packed)[0]
+    assert lost.l2 == 0 < whole.l2
+    assert (lost.l1, lost.semantic, generator.degraded) == (whole.l1, whole.semantic, ())
+
+
+def test_tokens_that_are_lost_are_cut_again(corpus: type[Corpus], tmp_path: object) -> None:
+    """Without the column the few texts of a search are cut on the spot, as those without a vector are embedded."""
+    found = corpus("Delete a folder with rm -r", "Unrelated words about something else")
+    whole = found.generator(found.engines(str(tmp_path))).weigh("remove the directory", found.packed)[0]
+    for folder, _, names in os.walk(str(tmp_path)):
+        for name in names:
+            if name.startswith("tokens-"):
+                os.unlink(os.path.join(folder, name))
+    again = found.generator(found.engines(str(tmp_path))).weigh("remove the directory", found.packed)[0]
+    assert again.l2 == whole.l2 > 0
+
+
+def test_score_does_not_depend_on_the_other_bullets(corpus: type[Corpus], tmp_path: object) -> None:
+    """What is near is compared together, and each bullet's words come out as if it were alone."""
+    texts = (
+        "Delete a folder with rm -r",
+        "Elimina el directorio",
+        "ディレクトリを削除する",
+        "kafka offsets lag",
+    )
+    found = corpus(*texts)
+    generator = found.generator(found.engines(str(tmp_path)))
+    together = [scored.l2 for scored in generator.weigh("remove the directory", found.packed)]
+    alone = [generator.weigh("remove the directory", [bullet])[0].l2 for bullet in found.packed]
+    assert together == alone
+    assert min(together[:3]) > 0
 
 
 @given(st.floats(-1, 1), st.floats(-1, 1))
