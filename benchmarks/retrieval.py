@@ -114,8 +114,7 @@ class Store:
         near = vector.nearest(DEPTH) if vector.prepare(text) else []
         ids = {b.vector_key: b.id for b in self.packed}
         dense = [ids[key] for key in near if key in ids]
-        needed = generator.needed_evidence(query, scored)
-        product = [s.bullet.id for s in generator.answers(scored, needed)]
+        product = [s.bullet.id for s in generator.answers(scored)]
         return {
             "L1": by["l1"],
             "L2": by["l2"],

@@ -128,7 +128,9 @@ def _search(project: Project, request: ContextRequest) -> SearchAnswer:
         workspace=request.workspace,
         path=request.path[0] if request.path else "",
     )
-    return recall(project, asked, is_counted=False)
+    answer = recall(project, asked, is_counted=False)
+    # Who asked for a block and not for hits has no use for what chance may have brought near.
+    return replace(answer, hits=(), is_weak=False) if answer.is_weak else answer
 
 
 def _weigh(project: Project, request: ContextRequest) -> SearchAnswer:

@@ -51,7 +51,7 @@ def recall(project: Project, request: SearchRequest, *, is_counted: bool = True)
     hits = tuple(recheck(project, hit, marks) if hit.drifted else hit for hit in answer.hits)
     answer = replace(answer, hits=hits, problems=(*answer.problems, *failures))
     if is_counted:
-        count_hits(project, hits)
+        count_hits(project, hits, "shown" if answer.is_weak else "recall")
     return answer
 
 

@@ -74,7 +74,8 @@ class SearchStore:
 class SearchAnswer:
     """Ranked hits, what was missing (`degraded`), broken files, tokens of all hits.
 
-    `check_due`: indexes whose files should be checked in the background now.
+    `check_due`: indexes whose files should be checked in the background now. `is_weak`: not even the first hit is
+    surely about the query.
     """
 
     query: str
@@ -84,6 +85,7 @@ class SearchAnswer:
     problems: tuple[Problem, ...] = ()
     tokens: int = 0
     check_due: tuple[Index | FixedIndex, ...] = ()
+    is_weak: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document (design: section 5)."""
@@ -92,6 +94,7 @@ class SearchAnswer:
             "query": self.query,
             "scope": self.scope,
             "hits": [hit_document(hit) for hit in self.hits],
+            "weak": self.is_weak,
             "degraded": list(self.degraded),
             "problems": [
                 {"message": p.message, "path": p.path, "line": p.line, "hint": p.hint} for p in self.problems
@@ -215,6 +218,7 @@ class Searching:
                 for store, snapshot in zip(self._stores, snapshots, strict=True)
                 if snapshot.check_due
             ),
+            is_weak=ranking.is_weak,
         )
 
     def settle(

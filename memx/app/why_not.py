@@ -119,11 +119,6 @@ def _outranked(
     if evidence < LEAST_EVIDENCE:
         return (f"its evidence {evidence:.3f} is below {LEAST_EVIDENCE}: it is not about that",)
     ranking = searching.ranking()
-    needed = ranking.needed
-    if rank is None and evidence < needed and not ranking.hits:
-        return (
-            f"its evidence {evidence:.3f} is below {needed:.3f}, and no other bullet answers: nothing is shown",
-        )
     if rank is None:
         return ("other bullets share more of the query's words and meaning: it is not even a candidate",)
     limit = request.max_results or config.generator.max_results

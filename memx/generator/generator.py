@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 CANDIDATES = 40
 """How many bullets are taken by words, and as many by meaning, before they are scored."""
 
+VERBATIM_READ = 400
+"""So many of the bullets that hold all words of a query are looked at for one that holds them in their order."""
+
 FAR = 2_000
 """From so many nearest vectors on, most of which belong to other branches or are filtered out, half of that will do."""
 
@@ -78,11 +81,14 @@ class Scored:
 
 @record
 class Ranking:
-    """Hits in order, the layers that failed with the reason why, and the evidence that the best hit needed."""
+    """Hits in order and the layers that failed with the reason why.
+
+    `is_weak`: not even the best hit has the evidence that it needs to be more than near by chance.
+    """
 
     hits: tuple[Scored, ...]
     degraded: tuple[str, ...] = ()
-    needed: float = 0.0
+    is_weak: bool = False
 
 
 @record
@@ -131,21 +137,22 @@ class Generator:
         """Return the hits for a query, best first, at most `limit` (default: the configured number)."""
         limit = self._config.max_results if limit is None else limit
         query = make_query(text, self._analyser, self._count, self._size(), path=path)
-        scored = self._score(query, self._candidates(query))
-        needed = self.needed_evidence(query, scored)
-        relevant = self.answers(scored, needed)
+        scored = self._score(query, self._candidates(query, limit))
+        relevant = self.answers(scored)
         pool = [self._aged(scored) for scored in cut(relevant, limit)]
         pool.sort(key=lambda s: (-s.score, -s.relevance, s.bullet.id, s.bullet.path))
-        return Ranking(tuple(pool[:limit]), self.degraded, needed)
+        return Ranking(tuple(pool[:limit]), self.degraded, self.is_weak(query, relevant))
 
-    def answers(self, scored: Sequence[Scored], needed: float) -> list[Scored]:
-        """Return the bullets that answer, most relevant first; none when the best one has less than is needed."""
+    def answers(self, scored: Sequence[Scored]) -> list[Scored]:
+        """Return the bullets for which anything speaks, most relevant first."""
         absent = frozenset(self._absent())
-        evidence = [self._evidence(s, absent) for s in scored]
-        if max(evidence, default=0.0) < needed:
-            return []
-        found = [s for s, known in zip(scored, evidence, strict=True) if known >= LEAST_EVIDENCE]
+        found = [s for s in scored if self._evidence(s, absent) >= LEAST_EVIDENCE]
         return sorted(found, key=_by_relevance)
+
+    def is_weak(self, query: Query, relevant: Sequence[Scored]) -> bool:
+        """Return whether these, most relevant first, are hits which may all be near by chance alone."""
+        evidence = max(map(self.evidence, relevant), default=1.0)
+        return evidence < self.needed_evidence(query, relevant)
 
     def evidence(self, scored: Scored) -> float:
         """Return what speaks for a hit whatever its age and scope: its score without words that only resemble."""
@@ -157,7 +164,7 @@ class Generator:
         return scored.semantic * fusion.weights(self._config, absent)[1]
 
     def needed_evidence(self, query: Query, scored: Sequence[Scored]) -> float:
-        """Return the evidence that the best of all candidates needs, or nothing is shown."""
+        """Return the evidence that the best of all hits needs, or they are weak."""
         if "l4" in self._absent():
             return EVIDENCE_OF_WORDS
         return needed_evidence(self._size(), self._config.semantic_weight, self.held_words(query, scored))
@@ -208,13 +215,24 @@ class Generator:
 
     # Candidates
 
-    def _candidates(self, query: Query) -> list[PackedBullet]:
+    def _candidates(self, query: Query, limit: int = 0) -> list[PackedBullet]:
+        """Return what is worth a score: the best by words, those that hold the whole query, the nearest."""
         filters = self._visible_filters()
+        many = max(CANDIDATES, limit)
         asked = LexicalQuery(self._telling_terms(query), query.names, self._misspelt(query), filters)
-        by_words = [b for snapshot in self._snapshots for b in snapshot.candidates(asked, CANDIDATES)]
-        by_meaning = self._near(query, by_words, filters)
-        found = {(bullet.store, bullet.path): bullet for bullet in (*by_words, *by_meaning)}
+        by_words = [b for snapshot in self._snapshots for b in snapshot.candidates(asked, many)]
+        whole = self._verbatim(query, filters)
+        by_meaning = self._near(query, by_words, filters, many)
+        found = {(bullet.store, bullet.path): bullet for bullet in (*by_words, *whole, *by_meaning)}
         return [found[key] for key in sorted(found)]
+
+    def _verbatim(self, query: Query, filters: Filters) -> list[PackedBullet]:
+        """Return the bullets that hold the query word for word; BM25 knows of words alone, not of their order."""
+        terms = [weighted.term.exact for weighted in query.terms]
+        if len(terms) < 2:  # noqa: PLR2004 (one word is a phrase by itself)
+            return []
+        holding = [b for snapshot in self._snapshots for b in snapshot.holding(terms, filters, VERBATIM_READ)]
+        return [bullet for bullet in holding if query.exact in bullet.exact]
 
     def _telling_terms(self, query: Query) -> tuple[Term, ...]:
         telling = tuple(w.term for w in query.terms if not w.is_stopword)
@@ -227,7 +245,9 @@ class Generator:
             if w.may_be_misspelt and allowed_edits(w.term.exact)
         )
 
-    def _near(self, query: Query, by_words: Sequence[PackedBullet], filters: Filters) -> list[PackedBullet]:
+    def _near(
+        self, query: Query, by_words: Sequence[PackedBullet], filters: Filters, many: int
+    ) -> list[PackedBullet]:
         """Return the nearest bullets by meaning; the vectors of other branches' bullets are passed over."""
         vector = self._engines.vector
         if vector is None:
@@ -236,11 +256,11 @@ class Generator:
             if not vector.prepare(correct(query, by_words, vector.knows)):
                 return []
             found: list[PackedBullet] = []
-            done, limit = 0, CANDIDATES
+            done, limit = 0, many
             while True:
                 keys = vector.nearest(limit)
                 found += [b for snapshot in self._snapshots for b in snapshot.with_keys(keys[done:], filters)]
-                enough = CANDIDATES if limit < FAR else CANDIDATES // 2
+                enough = many if limit < FAR else many // 2
                 if len(found) >= enough or len(keys) < limit:
                     return found
                 done, limit = limit, limit * 4

@@ -247,6 +247,11 @@ class LexicalIndex:
             return []
         return self._fetch(self._filtered(Query.boolean_query(clauses), query.filters), limit)
 
+    def holding(self, terms: Sequence[str], filters: Filters, limit: int) -> list[PackedBullet]:
+        """Return bullets that hold all of these exact terms, the best by BM25 first, at most `limit`."""
+        clauses = [(Occur.Must, Query.term_query(self._schema, "exact", term, "freq")) for term in terms]
+        return self._fetch(self._filtered(Query.boolean_query(clauses), filters), limit)
+
     def with_keys(self, keys: Sequence[bytes], filters: Filters = NO_FILTERS) -> list[PackedBullet]:
         """Return the bullets whose vectors have these keys, in no particular order."""
         if not keys:

@@ -48,6 +48,12 @@ class LinearIndex:
         ranked = sorted(admitted, key=lambda bullet: (-shared(query, bullet), bullet.path))
         return ranked[:limit]
 
+    def holding(self, terms: Sequence[str], filters: Filters, limit: int) -> list[PackedBullet]:
+        """Return bullets that hold all of these exact terms, at most `limit`."""
+        needles = [f" {term} " for term in terms]
+        found = (b for b in self._bullets if all(needle in b.exact for needle in needles))
+        return [bullet for bullet in found if filters.admit(bullet)][:limit]
+
     def with_keys(self, keys: Sequence[bytes], filters: Filters) -> list[PackedBullet]:
         """Return the bullets whose vectors have these keys."""
         wanted = frozenset(keys)

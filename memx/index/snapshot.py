@@ -88,6 +88,11 @@ class Snapshot:
         base = self._base.candidates(query, limit + len(self._masked))
         return self._visible(base) + self._overlay.candidates(query, limit)
 
+    def holding(self, terms: Sequence[str], filters: Filters, limit: int) -> list[PackedBullet]:
+        """Return bullets that hold all of these exact terms, at most `limit` of the index and of the changed files."""
+        base = self._base.holding(terms, filters, limit + len(self._masked))
+        return self._visible(base) + self._overlay.holding(terms, filters, limit)
+
     def with_keys(self, keys: Sequence[bytes], filters: Filters = NO_FILTERS) -> list[PackedBullet]:
         """Return the bullets whose vectors have these keys."""
         return self._visible(self._base.with_keys(keys, filters)) + self._overlay.with_keys(keys, filters)

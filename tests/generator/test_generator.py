@@ -192,7 +192,7 @@ def test_weak_hit_is_shown_beside_one_that_answers_only(corpus: type[Corpus]) ->
         generator = found.generator(engines)
         query = generator.query("sourdough bread")
         scored = generator.score(query, found.packed[:5])
-        assert len(generator.answers(scored, generator.needed_evidence(query, scored))) == count
+        assert len(generator.answers(scored)) == count
 
 
 class Near(Constant):
@@ -212,7 +212,7 @@ def test_nearness_without_a_word_is_no_answer(corpus: type[Corpus], query: str, 
     generator = found.generator(engines)
     asked = generator.query(query)
     scored = generator.score(asked, found.packed[5:10])
-    assert bool(generator.answers(scored, generator.needed_evidence(asked, scored))) == is_answered
+    assert generator.is_weak(asked, generator.answers(scored)) != is_answered
 
 
 @pytest.mark.parametrize(
@@ -264,3 +264,31 @@ def test_dead_vectors_take_no_place_of_a_candidate(corpus: type[Corpus]) -> None
     vector = HalfDead([bullet.vector_key for bullet in made.packed])
     engines = Engines(None, None, None, vector)  # type: ignore[arg-type]
     assert [s.bullet.id for s in made.generator(engines).rank("zebra", limit=2).hits] == ["b38", "b37"]
+
+
+def test_bullet_with_the_whole_query_is_found_among_many_with_its_words(corpus: type[Corpus]) -> None:
+    """BM25 prefers short bullets with the words scattered; the one that holds the phrase is a candidate all the same."""
+    scattered = [f"a file {i} that was not there is found" for i in range(90)]
+    words = " ".join(f"filler{i} and more" for i in range(60))
+    found = corpus(*scattered, f"{words} file not found {words}")
+    first = found.generator().rank("file not found").hits[0]
+    assert first.bullet.id == "b90"
+    assert first.l1 == 15.0
+
+
+def test_as_many_hits_as_are_asked_for_are_found(corpus: type[Corpus]) -> None:
+    """A limit above the usual number of candidates widens the search for them."""
+    found = corpus(*(f"the file number {i} is kept" for i in range(300)), "something else entirely")
+    assert len(found.generator().rank("file", limit=1_000).hits) == 300
+
+
+def test_hits_that_chance_may_have_brought_near_are_weak_and_no_hits_are_not(corpus: type[Corpus]) -> None:
+    """What is near without a shared word is shown, and said to be weak; where nothing is shown, nothing is weak."""
+    found = corpus(*(f"word{i} other{i}" for i in range(600)))
+    plain = default_engines()
+    generator = found.generator(Engines(plain.exact, plain.fuzzy, plain.metadata, Near()))  # type: ignore[arg-type]
+    asked = generator.query("sourdough bread")
+    shown = generator.answers(generator.score(asked, found.packed[:5]))
+    assert (len(shown), generator.is_weak(asked, shown)) == (5, True)
+    assert not generator.is_weak(asked, [])
+    assert not found.generator().rank("word7 other7").is_weak

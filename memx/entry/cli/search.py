@@ -83,6 +83,8 @@ def number(value: object) -> int | None:
 
 
 def _print_text(invocation: Invocation, answer: SearchAnswer, *, explains: bool, is_tight: bool) -> None:
+    if answer.is_weak and answer.hits:
+        invocation.notice("no bullet is surely about that; the nearest, which chance may have brought near:")
     for hit in answer.hits:
         for line in _hit_lines(invocation, hit, explains=explains):
             invocation.print(line)
