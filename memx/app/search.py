@@ -361,12 +361,12 @@ class Searching:
         checked = {
             store.index.store: (store.root, snapshot)
             for store, snapshot in zip(self._stores, snapshots, strict=True)
-            if store.snapshot is None
+            if store.index.follows_files
         }
         changed: dict[str, list[str]] = {}
         for bullet in bullets:
             if bullet.store not in checked:
-                continue  # what was given, say the store at an older revision, is no state of the files
+                continue
             root, snapshot = checked[bullet.store]
             if not snapshot.is_current(bullet, stat_file(os.path.join(root, bullet.path))):
                 changed.setdefault(bullet.store, []).append(bullet.path)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 class FixedIndex:
     """Answers as `Index` does, from memory; nothing is written but vectors, which are kept by content."""
 
+    follows_files = False
+    """Whether its bullets are the state of the files now."""
+
     def __init__(
         self,
         bullets: Sequence[StoredBullet],

@@ -122,6 +122,9 @@ class Changes:
 class Index:
     """The index of one store."""
 
+    follows_files = True
+    """Whether its bullets are the state of the files now."""
+
     def __init__(
         self,
         place: IndexPlace,
