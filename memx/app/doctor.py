@@ -68,20 +68,31 @@ def _store(project: Project) -> Check:
 def _index(project: Project) -> Check:
     from memx.app.index import open_index
 
-    snapshot = open_index(project)[0].snapshot(fresh=True)
+    index, _ = open_index(project)
+    snapshot = index.snapshot(fresh=True)
     if snapshot.is_linear and snapshot.size:
         detail = f"{amount(snapshot.size, 'bullet')}, read without an index"
         return Check("index", False, detail, "memx reindex --rebuild")  # noqa: FBT003 (a field)
+    vectors = index.vectors
+    obstacle = "" if vectors is None else vectors.obstacle()
+    if obstacle:
+        detail = f"vectors cannot be written: {obstacle}"
+        return Check("index", False, detail, "make it a folder that you may write, or remove it")  # noqa: FBT003 (a field)
+    lacking = index.unembedded()
+    if lacking or not (vectors is None or vectors.store.is_whole()):
+        what = f"{amount(lacking, 'bullet')} without a vector" if lacking else "vectors that are damaged"
+        return Check("index", False, f"{what} of {amount(snapshot.size, 'bullet')}", "memx reindex")  # noqa: FBT003 (a field)
     return Check("index", True, f"{amount(snapshot.size, 'bullet')} in {project.cache_dir}")  # noqa: FBT003 (a field)
 
 
 def _model(project: Project) -> Check:
+    from memx.app.package_data import REMEDY
     from memx.index.dense.model import BUNDLED, check_own_model, load_model_info, verify_model
 
     config = project.config.embedding
     is_bundled = config.model == BUNDLED
     remedy = (
-        "pip install --force-reinstall git-memx"
+        REMEDY
         if is_bundled
         else "put the model's files there again (memx trust --download fetches one of the hub), "
         "or memx config set embedding.model bundled"
@@ -93,6 +104,15 @@ def _model(project: Project) -> Check:
         return Check("model", is_ok=False, detail=str(error), hint=remedy)
     detail = "; ".join(damaged) or f"{model.id}, {model.dimension} dimensions, {model.dir}"
     return Check("model", not damaged, detail, remedy if damaged else "")
+
+
+def _package_data(project: Project) -> Check:  # noqa: ARG001 (one signature for all)
+    """Hold the package's own data files against the digests that were recorded when they were made."""
+    from memx.app.package_data import REMEDY, damaged_files
+
+    damaged = damaged_files()
+    detail = "; ".join(damaged) or "as it was installed"
+    return Check("package data", not damaged, detail, REMEDY if damaged else "")
 
 
 def _hooks(project: Project) -> Check:
@@ -141,6 +161,7 @@ _CHECKS: dict[str, Callable[[Project], Check]] = {
     "store": _store,
     "index": _index,
     "model": _model,
+    "package data": _package_data,
     "hooks": _hooks,
     "merge driver": _merge_driver,
 }

@@ -172,12 +172,14 @@ def _distil_rewritten(project: Project, repository: Repository, pairs: Sequence[
 
 
 def background(repository: Repository, environ: Mapping[str, str], arguments: Sequence[str]) -> None:
-    """Do the detached work: `refresh` and the sides of a merge, `sessions`, or `distil` and the hashes of commits."""
+    """Do the detached work: `refresh` and the sides of a merge, `embed`, `sessions`, or `distil` and the commits."""
     project = _project(repository, environ, "background")
     if arguments[:1] == ["distil"]:
         _distil(project, arguments[1:])
     elif arguments[:1] == ["sessions"]:
         _distil_sessions(project)
+    elif arguments[:1] == ["embed"]:
+        refresh(project, is_thorough=True)
     elif arguments[:1] == ["refresh"]:
         refresh(project)
         if len(arguments) == 3:  # noqa: PLR2004 (the word and two sides)
@@ -201,8 +203,11 @@ def _distil_sessions(project: Project) -> None:
             lock.release()
 
 
-def refresh(project: Project) -> None:
-    """Bring the index of this worktree, and those of the stores beside it, up to date; one process at a time."""
+def refresh(project: Project, *, is_thorough: bool = False) -> None:
+    """Bring the index of this worktree, and those of the stores beside it, up to date; one process at a time.
+
+    is_thorough: look every vector up.
+    """
     from memx.app.index import open_index, refresh_index
     from memx.errors import MemxError
     from memx.store.lock import Lock
@@ -214,10 +219,10 @@ def refresh(project: Project) -> None:
         return
     try:
         if project.has_store:
-            refresh_index(project)
+            refresh_index(project, is_thorough=is_thorough)
         for other in project.others:
             try:
-                open_index(other)[0].refresh(wait=False)
+                open_index(other)[0].refresh(wait=False, is_thorough=is_thorough)
             except (MemxError, OSError):
                 continue  # a store that cannot be read is reported by the search itself
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memx.app.places import user_dir
-from memx.errors import ModelUnavailableError
+from memx.errors import IndexUnavailableError, ModelUnavailableError
 from memx.index.index import Index, IndexPlace
 from memx.index.vectors import Vectors
 from memx.record import record
@@ -45,9 +45,13 @@ def open_vectors(project: Project) -> Vectors:
     A value that is not `bundled` got here from the user's own files or from a
     trusted one, so it is trusted.
     """
-    folder = os.path.join(project.state_dir, "vectors")
     cache = user_dir("cache", project.environ)
-    return Vectors.open(project.config.embedding, folder, cache, trusted=True)
+    return Vectors.open(project.config.embedding, vectors_folder(project), cache, trusted=True)
+
+
+def vectors_folder(project: Project) -> str:
+    """Return where the vectors of all models and work trees lie; it need not exist."""
+    return os.path.join(project.state_dir, "vectors")
 
 
 def missing_layers(project: Project) -> tuple[str, ...]:
@@ -82,14 +86,21 @@ def on_all_cores(function: Callable[..., Any], batches: Sequence[Any], *more: An
     return map_on_cores(function, batches, *more, cores=cores)
 
 
-def refresh_index(project: Project, *, rebuild: bool = False) -> Refreshed:
-    """Bring words, vectors and marks up to the files; texts that were embedded once are not embedded again."""
+def refresh_index(project: Project, *, rebuild: bool = False, is_thorough: bool = False) -> Refreshed:
+    """Bring words, vectors and marks up to the files; texts that were embedded once are not embedded again.
+
+    is_thorough: look every vector up, for files may have been damaged, and raise IndexUnavailableError when
+    vectors cannot be written.
+    """
     from memx.app.verify import refresh_marks
 
     index, _ = open_index(project)
-    before = 0 if index.vectors is None else len(index.vectors.store)
-    outcome = index.rebuild() if rebuild else index.refresh()
-    after = 0 if index.vectors is None else len(index.vectors.store)
+    vectors = index.vectors
+    outcome = index.rebuild() if rebuild else None
+    if outcome is None or is_thorough:
+        outcome = index.refresh(is_thorough=is_thorough) or outcome
     problems = () if outcome is None else outcome.problems
     refresh_marks(project)
-    return Refreshed(index.snapshot().size, after - before, problems)
+    if is_thorough and vectors is not None and vectors.obstacle() and index.unembedded():
+        raise IndexUnavailableError("vectors cannot be written", path=vectors.obstacle())
+    return Refreshed(index.snapshot().size, 0 if vectors is None else vectors.added, problems)

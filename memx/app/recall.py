@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from memx.app.index import open_index
+from memx.app.index import open_index, vectors_folder
 from memx.app.marks import is_current, is_still_marked, read_marks
 from memx.app.places import is_writable
 from memx.app.search import SearchRequest, SearchStore, search
@@ -121,14 +121,16 @@ def refresh_later(project: Project, answer: SearchAnswer) -> None:
     """Have files checked and code verified behind the reader's back, after the answer is out.
 
     Files: when the last full check is older than two seconds. Code: once a commit, so that the next search
-    can mark what drifted.
+    can mark what drifted. Vectors: when a bullet of a complete index has none.
     """
     if project.repository is None or not project.repository.worktree:
         return
-    if needs_marks(project) or (answer.check_due and is_writable(project.cache_dir)):
+    has_gaps = answer.has_gaps and not answer.check_due and is_writable(vectors_folder(project))
+    is_due = (answer.check_due or has_gaps) and is_writable(project.cache_dir)
+    if is_due or needs_marks(project):
         from memx.app.hooks import spawn_background
 
-        spawn_background(project.repository, project.environ, "refresh")
+        spawn_background(project.repository, project.environ, "embed" if has_gaps else "refresh")
 
 
 def path_in_repository(project: Project, path: str) -> str:

@@ -74,8 +74,8 @@ class SearchStore:
 class SearchAnswer:
     """Ranked hits, what was missing (`degraded`), broken files, tokens of all hits.
 
-    `check_due`: indexes whose files should be checked in the background now. `is_weak`: not even the first hit is
-    surely about the query.
+    `check_due`: indexes whose files should be checked in the background now. `has_gaps`: a bullet has no vector
+    although its index is complete. `is_weak`: not even the first hit is surely about the query.
     """
 
     query: str
@@ -86,6 +86,7 @@ class SearchAnswer:
     tokens: int = 0
     check_due: tuple[Index | FixedIndex, ...] = ()
     is_weak: bool = False
+    has_gaps: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document (design: section 5)."""
@@ -218,7 +219,8 @@ class Searching:
                 for store, snapshot in zip(self._stores, snapshots, strict=True)
                 if snapshot.check_due
             ),
-            is_weak=ranking.is_weak,
+            self._engines.vector is not None and self._engines.vector.has_gaps,
+            ranking.is_weak,
         )
 
     def settle(
@@ -425,6 +427,8 @@ class Searching:
             if engine is None:
                 missing.append(f"{name}: absent")
         problems = dict.fromkeys(s.degraded for s in snapshots if s.degraded)
+        if alias_problem():
+            missing.append(f"aliases: {alias_problem()}")
         return (*sorted(missing), *problems)
 
 
@@ -452,10 +456,6 @@ def check_request(request: SearchRequest) -> None:
 
 def request_viewer(request: SearchRequest, viewer: Viewer) -> Viewer:
     """Return who looks, as `--scope` and `--workspace` say; raises UsageError."""
-    if request.workspace:
-        viewer = replace(viewer, level="workspace", workspace=request.workspace)
-    if not request.scope:
-        return viewer
     try:
         return viewer_of(request.scope, viewer)
     except ValueError as error:

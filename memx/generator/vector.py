@@ -29,6 +29,8 @@ class VectorSearcher:
         self._query: bytes | None = None
         self._cosines: dict[bytes, float] = {}
         self._compare: Callable[[bytes], float] | None = None
+        self.has_gaps = False
+        """Whether a bullet that was scored has no stored vector although the model knows something of it."""
 
     def prepare(self, text: str) -> bool:
         """Embed a query; False when the model knows nothing of it, and then every score is 0."""
@@ -73,8 +75,9 @@ class VectorSearcher:
             row = next((row for v in self._vectors if (row := v.store.get(key)) is not None), None)
             if row is None:
                 row = self._embed_now(bullet)[0]
-            if row is None:
-                return None
+                if row is None or not any(row):
+                    return None
+                self.has_gaps = True
             if self._compare is None:
                 from memx.index.dense.scan import cosine_with
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from memx.index.analysis import clean, fold
 from memx.resources import resource
 
+NAME = "aliases.txt"
+BYTES, SUM_OF_BYTES = 848, 80107
+"""What the file is known by without a library that hashes: no search could do without."""
+
 MAX_REMEMBERED = 20_000
 """Names whose canonical form is remembered: the same tags stand on thousands of bullets."""
 
 _groups: dict[str, str] | None = None
+_problem = ""
 _canonical: dict[str, str] = {}
 
 
@@ -32,19 +37,29 @@ def synonyms(word: str) -> tuple[str, ...]:
     return tuple(name for name, other in groups.items() if other == head and name != word)
 
 
+def problem() -> str:
+    """Return what is wrong with the file of names, empty when nothing is or nobody has asked for a name yet."""
+    return _problem
+
+
 def _load() -> dict[str, str]:
-    global _groups  # noqa: PLW0603 (a constant of the package, read at its first use)
+    global _groups, _problem  # noqa: PLW0603 (a constant of the package, read at its first use)
     if _groups is None:
-        _groups = parse_aliases(_read())
+        text, _problem = _read()
+        _groups = parse_aliases(text)
     return _groups
 
 
-def _read() -> str:
+def _read() -> tuple[str, str]:
+    """Return the text, as far as it can be read, and what is wrong with it: a name less is no reason to fail."""
+    path = resource(NAME)
     try:
-        with open(resource("aliases.txt"), encoding="utf-8") as file:
-            return file.read()
-    except OSError:
-        return ""  # an alias more or less is no reason to fail a search
+        with open(path, "rb") as file:
+            data = file.read().replace(b"\r\n", b"\n")
+    except OSError as error:
+        return "", f"{error.strerror}: {path}"
+    is_whole = (len(data), sum(data)) == (BYTES, SUM_OF_BYTES)
+    return data.decode("utf-8", "replace"), "" if is_whole else f"the file is damaged: {path}"
 
 
 def parse_aliases(text: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 
-from memx.errors import FrontMatterError, IndexUnavailableError, StoreError
+from memx.errors import FrontMatterError, IndexUnavailableError, ModelUnavailableError, StoreError
 from memx.index import freshness, manifest
 from memx.index.analysis import Analyser, piece_of_plural
 from memx.index.freshness import FOLDERS, STAT_ALL_LIMIT
@@ -199,6 +199,7 @@ class Index:
             "",
             self.vectors.fingerprint,
         )
+        lacks_vectors = self._is_unembedded(head)
         stat_of = _stat_of(generation) if checks_hits else None
         return Snapshot(
             self._open_lexical(generation),
@@ -207,7 +208,7 @@ class Index:
             check_due=is_old or _has_too_many_dead(head) or not self._is_embedded(head),
             checks_hits=checks_hits,
             stat_of=stat_of,
-            degraded=OTHER_MODEL if is_other_model else NEW_TEXTS if self._is_unembedded(head) else "",
+            degraded=OTHER_MODEL if is_other_model else self._new_texts() if lacks_vectors else "",
         )
 
     def _is_unembedded(self, head: Head) -> bool:
@@ -217,6 +218,11 @@ class Index:
         from memx.index.vectors import FEW_TEXTS
 
         return head.file_count > FEW_TEXTS and (not head.fingerprint or not len(self.vectors.store))
+
+    def _new_texts(self) -> str:
+        """Return what a search says of texts without a vector: they are being embedded, or cannot be kept."""
+        obstacle = "" if self.vectors is None else self.vectors.obstacle()
+        return f"vectors: those of new texts cannot be written: {obstacle}" if obstacle else NEW_TEXTS
 
     def _lacks_vectors(self, bullets: Sequence[PackedBullet]) -> bool:
         """Return whether texts beside the index have no vector; a few are embedded by the way."""
@@ -235,7 +241,7 @@ class Index:
         scopes = {*head.scopes, *(bullet.scope for bullet in bullets)}
         overlay = _in_memory(bullets)
         if not degraded and (self._is_unembedded(head) or self._lacks_vectors(bullets)):
-            degraded = NEW_TEXTS
+            degraded = self._new_texts()
         return Snapshot(
             lexical,
             tuple(sorted(scopes)),
@@ -267,7 +273,7 @@ class Index:
     def _from_files(self, degraded: str = "") -> Snapshot:
         changes = self._changes(None, None)
         if not degraded and self._lacks_vectors(changes.bullets):
-            degraded = NEW_TEXTS
+            degraded = self._new_texts()
         return make_snapshot(changes.bullets, changes.problems, check_due=True, degraded=degraded)
 
     def linear(self, reason: str) -> Snapshot:
@@ -279,15 +285,37 @@ class Index:
 
     # Writing
 
-    def refresh(self, *, wait: bool = True) -> RefreshOutcome | None:
-        """Bring the index up to date; None when that is not possible now, or not yet and `wait` is False."""
+    def unembedded(self) -> int:
+        """Return how many bullets have no vector, those apart of which the model knows nothing; 0 without a model.
+
+        Every key is looked up: what an index remembers of its vectors says nothing of a damaged file.
+        """
+        if self.vectors is None:
+            return 0
+        missing = self.vectors.missing(self.snapshot().everything())
+        try:
+            rows = self.vectors.embed(list(missing.values()))
+        except ModelUnavailableError:
+            return 0
+        return sum(row is not None and any(row) for row in rows)
+
+    def refresh(self, *, wait: bool = True, is_thorough: bool = False) -> RefreshOutcome | None:
+        """Bring the index up to date; None when that is not possible now, or not yet and `wait` is False.
+
+        is_thorough: look every vector up, and embed all texts anew when some vectors are damaged.
+        """
+        if is_thorough and self.vectors is not None:
+            try:  # noqa: SIM105 (contextlib stays unloaded)
+                self.vectors.drop_damaged()
+            except (IndexUnavailableError, OSError):
+                pass  # `Vectors.obstacle` says why
         for _ in range(REFRESH_ROUNDS if wait else 1):
-            outcome = self._refresh(wait=wait)
+            outcome = self._refresh(wait=wait, is_thorough=is_thorough)
             if outcome is not None:
                 return outcome
         return None
 
-    def _refresh(self, *, wait: bool) -> RefreshOutcome | None:
+    def _refresh(self, *, wait: bool, is_thorough: bool) -> RefreshOutcome | None:
         try:
             generation, head = self._open_manifest()
             lexical = self._open_lexical(generation)
@@ -295,7 +323,7 @@ class Index:
             return self.rebuild(wait=wait)
         if _has_too_many_dead(head):
             return self.rebuild(wait=wait)
-        if self.vectors is not None and not self._is_embedded(head):
+        if self.vectors is not None and (is_thorough or not self._is_embedded(head)):
             from memx.index.kept import forget
 
             # An interrupted or impossible embedding is made up for, whatever the files say.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from memx.errors import IndexUnavailableError, ModelUnavailableError
 from memx.index.dense.calibration import cosine_of, load_table
 from memx.index.dense.model import load_model_info
@@ -45,6 +47,8 @@ class Vectors:
         self._embedder: QueryEmbedder | None = None
         self._store: VectorStore | None = None
         self._chance: float | None = None
+        self.added = 0
+        """How many vectors this process has stored."""
 
     @classmethod
     def open(
@@ -103,7 +107,7 @@ class Vectors:
         weights = self.embedder.token_weights
         cells = {key: pack_tokens(tokens, weights) for key, (_, tokens) in zip(texts, embedded, strict=True)}
         rows = (row for row, _ in embedded)
-        self.store.add(zip(texts, rows, strict=True), patience_s, cells)
+        self.added += self.store.add(zip(texts, rows, strict=True), patience_s, cells)
 
     def ensure(self, bullets: Iterable[PackedBullet]) -> bool:
         """Embed what has no vector and store it; False when that is not possible now."""
@@ -126,6 +130,18 @@ class Vectors:
         missing = [key for key in dict.fromkeys(keys) if key not in known]
         slices = (missing[at : at + FETCHED_AT_ONCE] for at in range(0, len(missing), FETCHED_AT_ONCE))
         return all(self.ensure(fetch(some)) for some in slices)
+
+    def drop_damaged(self) -> None:
+        """Forget all vectors when some are not what was written; raises IndexUnavailableError, see `obstacle`."""
+        if not self.store.is_whole():
+            self.store.clear()
+
+    def obstacle(self) -> str:
+        """Return the folder of the vectors where it cannot be written, empty where it can."""
+        place = self.store.folder
+        while not os.path.lexists(place):
+            place = os.path.dirname(place)
+        return "" if os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK) else self.store.folder
 
     def tidy(self, live: Sequence[bytes], user: str) -> int:
         """Drop old vectors that no index uses once they outnumber the others by far; return how many went.

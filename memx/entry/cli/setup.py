@@ -103,7 +103,7 @@ def run_reindex(invocation: Invocation, *, rebuild: bool) -> int:
     from memx.app.index import missing_layers, refresh_index
     from memx.entry.cli.search import say_missing
 
-    done = refresh_index(invocation.project, rebuild=rebuild)
+    done = refresh_index(invocation.project, rebuild=rebuild, is_thorough=True)
     degraded = missing_layers(invocation.project)
     document = {"bullets": done.bullets, "embedded": done.embedded, "degraded": list(degraded)}
     invocation.emit(document, [f"{amount(done.bullets, 'bullet')}, {done.embedded} embedded anew"])

@@ -34,6 +34,7 @@ _USED_FOR_S = 90 * 86_400
 _OPEN_ATTEMPTS = 5
 _NORM_BYTES, _NO_NORM = 4, bytes(4)
 _MANY_KEYS = 5_000
+_SAME_NORM = 1e-3
 _FEW_KEYS = 128
 """Up to here searching the key file beats building a table of it."""
 
@@ -243,6 +244,33 @@ class VectorStore:
             lock.release()
         self.reload()
         return len(new)
+
+    def is_whole(self) -> bool:
+        """Return whether rows, norms and tokens are those that were written, as far as they tell of each other."""
+        if not self._count:
+            return True
+        dimension = self.dimension
+        norms = make_inverse_norms(bytes(self._rows[: self._count * dimension]), dimension)
+        try:
+            stored = bytes(_map(self._path("norms"))[: len(norms)])
+            has_tokens = os.stat(self._path("tokens")).st_size >= self._count * TOKENS_BYTES
+        except OSError:
+            return False
+        if len(stored) != len(norms) or not has_tokens:
+            return False
+        pairs = zip(memoryview(norms).cast("f"), memoryview(stored).cast("f"), strict=True)
+        # Another library may have computed them, so the last bits may differ.
+        return all(abs(a - b) <= _SAME_NORM * a for a, b in pairs)
+
+    def clear(self) -> None:
+        """Forget all rows; raises IndexUnavailableError where nothing can be written."""
+        lock = self._lock()
+        try:
+            self.reload()
+            if self._manifest is not None:
+                self._begin(self._manifest.dimension)
+        finally:
+            lock.release()
 
     def compact(self, live: Collection[bytes]) -> int:
         """Keep the rows of `live` only, in a new generation, and return how many rows went."""
