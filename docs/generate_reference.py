@@ -42,8 +42,8 @@ Precedence: defaults < `.memx/config.yml` (team) < the user's `config.yml` < `<g
 from; `memx config set KEY VALUE [--team|--user]` changes one line of one file.
 
 A team file is committed, so it is untrusted: {trust} are ignored in it until
-`memx trust` approved its digest on this machine. An unknown key or a bad value is reported with its line, and the
-default stays.
+`memx trust` approved its digest on this machine. An unknown key or a bad value is reported with its line, by every
+command on standard error and in `problems` of its document (hooks are quiet), and the default stays.
 """
 
 

@@ -21,6 +21,10 @@ NEEDS_TRUST = frozenset({"llm.*", "embedding.model", "sync.usage"})
 """Keys that may name a model, run a command, spend or send; `section.*` stands for every key of a section."""
 SCHEMA = 1
 _PREFIX = "MEMX_"
+_TRUST = "memx trust"
+UNTRUSTED = "untrusted"
+"""The kind of the problem that a key waits for approval: nothing is wrong with the file then."""
+_WEIGHTS = frozenset({"generator.keyword_weight", "generator.semantic_weight"})
 
 
 @record
@@ -188,6 +192,7 @@ def load_config(
     """
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
+    places: dict[str, tuple[str, int]] = {}
     problems: list[Problem] = []
     known = dict(iter_keys(Config()))
     for file in files:
@@ -195,10 +200,12 @@ def load_config(
             try:
                 accepted = _accept(file, key, raw, known)
             except ConfigError as error:
-                problems.append(Problem(error.message, file.path, line, error.hint or ""))
+                kind = UNTRUSTED if error.hint == _TRUST else ""
+                problems.append(Problem(error.message, file.path, line, error.hint or "", kind))
             else:
                 values.update(accepted)
                 origins.update(dict.fromkeys(accepted, file.layer))
+                places.update(dict.fromkeys(accepted, (file.path, line)))
     named = {name for name in environ if name.startswith(_PREFIX)}
     for key, default in known.items() if named else ():
         name = _PREFIX + key.upper().replace(".", "_")
@@ -213,6 +220,7 @@ def load_config(
         if value is not None:
             values[key] = _coerce(key, value, known[key])
             origins[key] = "flag"
+    _refuse_weights(values, origins, places, problems)
     _inherit_half_life(values)
     return Loaded(_build(values), tuple(origins.items()), tuple(problems))
 
@@ -224,10 +232,30 @@ def _accept(file: ConfigFile, key: str, raw: object, known: Mapping[str, object]
             raise ConfigError(f"schema {raw} is newer than this memx knows", hint="upgrade memx")
         return {}
     if key not in known:
+        if key in _field_names(Config()):
+            raise ConfigError(f"{key} is a section: its keys stand indented below it", hint="see memx config")
         raise ConfigError(f"unknown key {key}", hint="see memx config")
     if needs_trust(key) and not file.trusted and raw != known[key]:
-        raise ConfigError(f"{key} is ignored until it is trusted", hint="memx trust")
+        raise ConfigError(f"{key} is ignored until it is trusted", hint=_TRUST)
     return {key: _coerce(key, raw, known[key])}
+
+
+def _refuse_weights(
+    values: dict[str, object],
+    origins: dict[str, str],
+    places: Mapping[str, tuple[str, int]],
+    problems: list[Problem],
+) -> None:
+    """Go back to the default weights where both are 0, for with neither no bullet is about anything."""
+    if not _WEIGHTS.issubset(values) or any(values[key] for key in _WEIGHTS):
+        return
+    message = f"{' and '.join(sorted(_WEIGHTS))} must not both be 0"
+    if not _WEIGHTS.issubset(places):
+        raise ConfigError(message)
+    path, line = max((places[key] for key in _WEIGHTS), key=lambda place: place[1])
+    problems.append(Problem(message, path, line))
+    for key in _WEIGHTS:
+        del values[key], origins[key]
 
 
 def _inherit_half_life(values: dict[str, object]) -> None:
@@ -284,8 +312,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "decay.recall_window_minutes": (0, 10_000_000),
     "generator.keyword_weight": _SHARE,
     "generator.semantic_weight": _SHARE,
-    "generator.max_results": (0, 10_000),
-    "generator.token_budget": (0, 100_000_000),
+    "generator.max_results": (1, 10_000),
+    "generator.token_budget": (1, 100_000_000),
     "generator.recency_boost": _FACTOR,
     "generator.recency_days": _DAYS,
     "generator.scope_boost": _FACTOR,

@@ -29,6 +29,18 @@ def is_scope_name(name: str) -> bool:
     return name.isprintable() and "\\" not in name and {"", ".", ".."}.isdisjoint(name.strip().split("/"))
 
 
+def is_branch_name(name: str) -> bool:
+    """Say whether a workspace may be called so: as git lets a branch be (git check-ref-format)."""
+    parts = name.split("/")
+    return (
+        is_scope_name(name)
+        and set(" ~^:?*[").isdisjoint(name)
+        and not any(taken in name for taken in ("..", "@{"))
+        and not (name == "@" or name.startswith("-") or name.endswith("."))
+        and not any(part.startswith(".") or part.endswith(".lock") for part in parts)
+    )
+
+
 @record
 class Bullet:
     """One lesson: the front matter fields of its file and the body as text."""

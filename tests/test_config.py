@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memx.config import BOUNDS, Config, ConfigFile, iter_keys, load_config, set_key
+from memx.config import BOUNDS, UNTRUSTED, Config, ConfigFile, iter_keys, load_config, set_key
 from memx.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -78,6 +78,10 @@ def test_layers_later_wins(tmp_path: Path) -> None:
         ("decay:\n  half_life_days: .inf\n", 2, "number"),
         ("reflector:\n  mode: magic\n", 2, "one of rules, hybrid, llm"),
         ("schema: 99\n", 1, "newer"),
+        ("generator: 3\n", 1, "generator is a section"),
+        ("generator:\n  max_results: 0\n", 2, "from 1 to 10,000"),
+        ("generator:\n  token_budget: 0\n", 2, "from 1 to 100,000,000"),
+        ("generator:\n  keyword_weight: 0\n  semantic_weight: 0.0\n", 3, "must not both be 0"),
     ],
 )
 def test_bad_file_reported_with_line_and_default_stays(
@@ -108,6 +112,25 @@ def test_untrusted_team_key_ignored_until_trusted(tmp_path: Path) -> None:
     assert len(loaded.problems) == 2
     assert load_config([ConfigFile("team", path)], {}).config.embedding.model == "evil/model"
     assert load_config([ConfigFile("team", path)], {}).config.llm.command == ("rm", "-rf")
+
+
+def test_waiting_for_trust_is_no_fault(tmp_path: Path) -> None:
+    """Nothing is wrong with a file that waits for approval, so a reader does not name it each time."""
+    path = write(tmp_path / "config.yml", "embedding:\n  model: own/model\n  modle: x\n")
+    loaded = load_config([ConfigFile("team", path, trusted=False)], {})
+    assert [problem.kind for problem in loaded.problems] == [UNTRUSTED, ""]
+
+
+def test_weights_of_two_layers_must_not_both_be_0(tmp_path: Path) -> None:
+    """One of them may be; together over several files, or in the environment, they are refused."""
+    team = ConfigFile("team", write(tmp_path / "a.yml", "generator:\n  keyword_weight: 0\n"))
+    clone = ConfigFile("clone", write(tmp_path / "b.yml", "generator:\n  semantic_weight: 0\n"))
+    for one in (team, clone):
+        assert load_config([one], {}).problems == ()
+    loaded = load_config([team, clone], {})
+    assert (loaded.config, loaded.origins, len(loaded.problems)) == (Config(), (), 1)
+    with pytest.raises(ConfigError, match="both"):
+        load_config([team], {"MEMX_GENERATOR_SEMANTIC_WEIGHT": "0"})
 
 
 def test_bad_environment_raises() -> None:

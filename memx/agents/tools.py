@@ -8,6 +8,7 @@ once more, because it leaves for another program; what memx says about it stands
 from __future__ import annotations
 
 from memx.amount import amount
+from memx.config import UNTRUSTED
 from memx.errors import UsageError
 from memx.generator.render import NOTICE, fence, inline, render
 from memx.record import record
@@ -62,7 +63,7 @@ def call_search(project: Project, agent: str, values: dict[str, Any]) -> str:  #
     block = render(answer.query, answer.hits, "markdown") if answer.hits else "No note is about that.\n"
     if answer.is_weak and answer.hits:
         block = f"No note is surely about that; chance may have brought these near.\n\n{block}"
-    return _redacted(project, block) + "".join(f"\n{line}" for line in _shortcomings(answer))
+    return _redacted(project, block) + "".join(f"\n{line}" for line in _shortcomings(project, answer))
 
 
 def _texts(values: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -70,9 +71,10 @@ def _texts(values: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: values[name] or "" for name in names}
 
 
-def _shortcomings(answer: SearchAnswer) -> Iterable[str]:
+def _shortcomings(project: Project, answer: SearchAnswer) -> Iterable[str]:
     yield from (f"memx: degraded: {inline(missing)}" for missing in answer.degraded)
-    for problem in answer.problems:
+    config = (problem for problem in project.loaded_config.problems if problem.kind != UNTRUSTED)
+    for problem in (*answer.problems, *config):
         yield f"memx: {inline(problem.message)}: {inline(problem.path)}"
 
 

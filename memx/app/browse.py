@@ -56,7 +56,7 @@ def browse(
         if is_visible(reach, viewer)
         and (not section or stored.bullet.section == section)
         and (not type or stored.bullet.type == type)
-        and (not tag or tag in stored.bullet.tags)
+        and (not tag or tag.casefold() in {own.casefold() for own in stored.bullet.tags})
     ]
     chosen.sort(key=lambda s: (s[1].archived, s[0], s[1].bullet.section, -s[1].bullet.score, s[1].bullet.id))
     visible = [stored for _, reach, stored in bullets if not stored.archived and is_visible(reach, viewer)]

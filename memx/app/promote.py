@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memx.app.viewer import living_workspaces
 from memx.errors import UsageError
-from memx.generator.scopes import WORKSPACE_PREFIX
+from memx.generator.scopes import WORKSPACE_PREFIX, workspace_name
 from memx.model import SCOPE_PROJECT
 
 TYPE_CHECKING = False
@@ -32,7 +32,10 @@ def find_promotable(
         return found
     bullets = [s for s in project.store.scan()[0] if s.bullet.scope.startswith(WORKSPACE_PREFIX)]
     if workspace:
-        ready: Iterable[str] = {workspace.removeprefix(WORKSPACE_PREFIX)}
+        try:
+            ready: Iterable[str] = {workspace_name(workspace)}
+        except ValueError as error:
+            raise UsageError(str(error)) from error
     else:
         ready = settled_workspaces(project, {_name(stored) for stored in bullets})
     chosen = [stored for stored in bullets if _name(stored) in ready]

@@ -1,7 +1,7 @@
 """The use case of searching a store as it was at a revision, without touching the work tree.
 
-The revision's own date is now, only the counts in its files count, and nothing
-is recalled.
+The revision's own date is now, unless `--now` names another one; only the counts
+in its files count, and nothing is recalled.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from memx.app.index import open_vectors
 from memx.app.search import SearchStore, search
 from memx.app.viewer import make_viewer
-from memx.errors import FrontMatterError, ModelUnavailableError
+from memx.errors import FrontMatterError, ModelUnavailableError, StoreError
 from memx.index.fixed import FixedIndex
 from memx.index.freshness import FOLDERS, SUFFIX
 from memx.model import Problem, StoredBullet
@@ -27,11 +27,16 @@ REGULAR_MODES = ("100644", "100755")
 
 
 def search_revision(project: Project, request: SearchRequest) -> SearchAnswer:
-    """Answer a question from the project's store at `request.rev`; raises GitError for an unknown one."""
+    """Answer a question from the project's store at `request.rev`.
+
+    Raises GitError for an unknown revision and StoreError for one without a store.
+    """
     from memx.app.distil import require_repository
 
     repository = require_repository(project)
     commit, date = resolve(repository, request.rev)
+    if not has_store(project, repository, commit):
+        raise StoreError(f"there was no store at {request.rev}")
     bullets, problems = read_store(project, repository, commit)
     try:
         vectors, problem = open_vectors(project), ""
@@ -42,7 +47,7 @@ def search_revision(project: Project, request: SearchRequest) -> SearchAnswer:
         replace(request, rev=""),
         [SearchStore(index, project.store_root)],
         config=project.config,
-        now=date,
+        now=project.now if project.is_what_if else date,
         viewer=make_viewer(project, scopes=index.snapshot().scopes),
         vector_problem=problem,
     )
@@ -57,6 +62,17 @@ def resolve(repository: Repository, revision: str) -> tuple[str, float]:
     return commit, float(run_in(repository, ["show", "-s", "--format=%ct", commit, "--"]))
 
 
+def has_store(project: Project, repository: Repository, commit: str) -> bool:
+    """Say whether a commit has anything where the store lies."""
+    from memx.repo.history import file_exists_at
+
+    return file_exists_at(repository, commit, _top(project, repository))
+
+
+def _top(project: Project, repository: Repository) -> str:
+    return os.path.relpath(project.store_root, repository.worktree or project.root).replace(os.sep, "/")
+
+
 def read_store(
     project: Project, repository: Repository, commit: str
 ) -> tuple[list[StoredBullet], tuple[Problem, ...]]:
@@ -64,7 +80,7 @@ def read_store(
     from memx.repo.history import list_tree, read_blobs
     from memx.store.codec import parse_bullet
 
-    top = os.path.relpath(project.store_root, repository.worktree or project.root).replace(os.sep, "/")
+    top = _top(project, repository)
     folders = tuple(f"{top}/{folder}/" for folder in FOLDERS)
     entries = [
         entry

@@ -8,7 +8,8 @@ from memx.decay import weight
 from memx.errors import IndexUnavailableError, UsageError
 from memx.generator.budget import fit
 from memx.generator.generator import Generator, default_engines
-from memx.generator.scopes import Viewer, is_visible, scope_of, viewer_of
+from memx.generator.scopes import Viewer, is_visible, scope_of, viewer_of, workspace_name
+from memx.index.aliases import problem as alias_problem
 from memx.index.freshness import stat_file
 from memx.index.query import Filters
 from memx.model import SECTIONS, TYPES, Hit
@@ -85,8 +86,8 @@ class SearchAnswer:
     problems: tuple[Problem, ...] = ()
     tokens: int = 0
     check_due: tuple[Index | FixedIndex, ...] = ()
-    is_weak: bool = False
     has_gaps: bool = False
+    is_weak: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document (design: section 5)."""
@@ -426,9 +427,9 @@ class Searching:
         ):
             if engine is None:
                 missing.append(f"{name}: absent")
-        problems = dict.fromkeys(s.degraded for s in snapshots if s.degraded)
         if alias_problem():
             missing.append(f"aliases: {alias_problem()}")
+        problems = dict.fromkeys(s.degraded for s in snapshots if s.degraded)
         return (*sorted(missing), *problems)
 
 
@@ -446,6 +447,8 @@ def check_request(request: SearchRequest) -> None:
     """Raise UsageError for what cannot be answered."""
     if not request.query.strip(" \t\r\n\0"):
         raise UsageError("the query is blank", hint='memx search "what you look for"')
+    if not all(tag.strip() for tag in request.tag):
+        raise UsageError("--tag must not be empty")
     for name, value, known in (("section", request.section, SECTIONS), ("type", request.type, TYPES)):
         if value and value.lower() not in known:
             raise UsageError(f"unknown {name} {value!r}", hint=f"one of: {', '.join(known)}")
@@ -457,7 +460,9 @@ def check_request(request: SearchRequest) -> None:
 def request_viewer(request: SearchRequest, viewer: Viewer) -> Viewer:
     """Return who looks, as `--scope` and `--workspace` say; raises UsageError."""
     try:
-        return viewer_of(request.scope, viewer)
+        if request.workspace:
+            viewer = replace(viewer, level="workspace", workspace=workspace_name(request.workspace))
+        return viewer_of(request.scope, viewer) if request.scope else viewer
     except ValueError as error:
         raise UsageError(str(error)) from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memx.errors import GitError, UsageError
-from memx.generator.scopes import PROJECT, WORKSPACE, WORKSPACE_PREFIX, Viewer, viewer_of
+from memx.generator.scopes import PROJECT, WORKSPACE, WORKSPACE_PREFIX, Viewer, viewer_of, workspace_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +21,14 @@ def make_viewer(
 
     The current workspace is what was asked for, else the branch unless it is
     the default one. Git is asked for branches only where a workspace occurs.
-    Raises UsageError for a scope of another form.
+    Raises UsageError for a scope of another form and a workspace that no branch could be.
     """
     has_workspaces = any(found.startswith(WORKSPACE_PREFIX) for found in scopes)
-    current = workspace or (_branch_workspace(project) if has_workspaces else "")
+    try:
+        current = workspace_name(workspace) if workspace else ""
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    current = current or (_branch_workspace(project) if has_workspaces else "")
     living = living_workspaces(project) if has_workspaces else None
     level = WORKSPACE if current else PROJECT
     viewer = Viewer(level, os.path.basename(project.root), current, living)

@@ -8,7 +8,7 @@ branch was deleted) counts as the project's. This is visibility, not secrecy.
 
 from __future__ import annotations
 
-from memx.model import SCOPE_GLOBAL, SCOPE_PROJECT, is_scope_name
+from memx.model import SCOPE_GLOBAL, SCOPE_PROJECT, is_branch_name, is_scope_name
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -35,6 +35,16 @@ class Viewer:
     project: str = ""
     workspace: str = ""
     living_workspaces: frozenset[str] | None = None
+    is_sibling: bool = False
+    """Whether `project` is another one than the store's own, which alone bullets of scope `project` belong to."""
+
+
+def workspace_name(text: str) -> str:
+    """Return the name of a workspace, written as such or as the scope `workspace:NAME`; raises ValueError."""
+    name = text.removeprefix(WORKSPACE_PREFIX)
+    if not is_branch_name(name):
+        raise ValueError(f"{name!r} is no name of a workspace, for no branch can be called so")
+    return name
 
 
 def viewer_of(scope: str, viewer: Viewer) -> Viewer:
@@ -45,9 +55,9 @@ def viewer_of(scope: str, viewer: Viewer) -> Viewer:
         return Viewer(PROJECT, viewer.project, "", viewer.living_workspaces)
     kind, _, name = scope.partition(":")
     if kind == PROJECT and is_scope_name(name):
-        return Viewer(PROJECT, name, "", viewer.living_workspaces)
-    if kind == WORKSPACE and is_scope_name(name):
-        return Viewer(WORKSPACE, viewer.project, name, viewer.living_workspaces)
+        return Viewer(PROJECT, name, "", viewer.living_workspaces, is_sibling=name != viewer.project)
+    if kind == WORKSPACE and name:
+        return Viewer(WORKSPACE, viewer.project, workspace_name(scope), viewer.living_workspaces)
     raise ValueError(f"scope {scope!r} is neither global, project, project:NAME nor workspace:NAME")
 
 
@@ -90,7 +100,9 @@ def covers(wide: str, narrow: str, project: str) -> bool:
 
 
 def _is_own_project(scope: str, viewer: Viewer) -> bool:
-    return scope in (SCOPE_PROJECT, f"{PROJECT_PREFIX}{viewer.project}")
+    if scope == SCOPE_PROJECT:
+        return not viewer.is_sibling
+    return scope == f"{PROJECT_PREFIX}{viewer.project}"
 
 
 def _is_own_workspace(scope: str, viewer: Viewer) -> bool:
@@ -99,4 +111,4 @@ def _is_own_workspace(scope: str, viewer: Viewer) -> bool:
 
 def _is_gone(scope: str, viewer: Viewer) -> bool:
     living = viewer.living_workspaces
-    return living is not None and scope[len(WORKSPACE_PREFIX) :] not in living
+    return not viewer.is_sibling and living is not None and scope[len(WORKSPACE_PREFIX) :] not in living

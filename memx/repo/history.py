@@ -410,11 +410,16 @@ def list_commits(
 
 def resolve_commit(repo: Repository, revision: str) -> str:
     """Return the full hash of a revision; raises GitError when it names no commit."""
-    _log_arguments(revision, None, None, (), reverse=False, no_merges=False)
-    name = run_in(repo, ["rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"], check=False)
-    if not name.strip():
+    name = _object_name(repo, revision) if revision and not revision.startswith("-") else ""
+    # Peeled in a second step: what follows `:/` is all text to look for.
+    commit = _object_name(repo, f"{name}^{{commit}}") if name else ""
+    if not commit:
         raise GitError(f"not a commit: {revision}")
-    return name.strip().decode("ascii")
+    return commit
+
+
+def _object_name(repo: Repository, revision: str) -> str:
+    return run_in(repo, ["rev-parse", "--verify", "--quiet", revision], check=False).strip().decode("ascii")
 
 
 def patch_ids(repo: Repository, shas: Sequence[str]) -> dict[str, str]:

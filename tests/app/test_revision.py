@@ -10,7 +10,7 @@ import pytest
 from memx.app.project import Project
 from memx.app.recall import recall
 from memx.app.search import SearchRequest
-from memx.errors import GitError
+from memx.errors import GitError, StoreError
 from memx.model import Bullet
 from memx.store.codec import format_bullet
 
@@ -52,7 +52,9 @@ def test_old_revision_is_searched_and_nothing_is_touched(git_repo: GitRepo) -> N
     assert hit.decay > recall(project, SearchRequest("alpha")).hits[0].decay
 
 
-@pytest.mark.parametrize("rev", ["nowhere", "--all", "HEAD~99"])
+@pytest.mark.parametrize(
+    "rev", ["nowhere", "--all", "-x", "HEAD~99", "HEAD..HEAD", "HEAD:.memx", ":/nowhere"]
+)
 def test_unknown_revision_is_an_expected_failure(git_repo: GitRepo, rev: str) -> None:
     """Nothing that git would take for a flag either."""
     write(git_repo, "old", "alpha")
@@ -60,6 +62,42 @@ def test_unknown_revision_is_an_expected_failure(git_repo: GitRepo, rev: str) ->
     git_repo.git("commit", "-qm", "old")
     with pytest.raises(GitError, match=r"not a (commit|revision)"):
         ask(git_repo, "alpha", rev)
+
+
+@pytest.mark.parametrize("rev", [":/first", "HEAD^{/first}", "@~1", "main~1"])
+def test_revision_is_named_as_git_names_it(git_repo: GitRepo, rev: str) -> None:
+    """By what its message says, too."""
+    write(git_repo, "old", "alpha pool")
+    git_repo.git("add", ".")
+    git_repo.git("commit", "-qm", "first")
+    git_repo.git("commit", "-qm", "second", "--allow-empty")
+    git_repo.git("branch", "-M", "main")
+    assert ask(git_repo, "alpha pool", rev) == ["old0000000"]
+
+
+def test_revision_before_the_store_says_so(git_repo: GitRepo) -> None:
+    """No bullet about that would be another answer; a store without a bullet is one."""
+    git_repo.git("commit", "-qm", "nothing", "--allow-empty")
+    (git_repo.path / ".memx").mkdir()
+    (git_repo.path / ".memx" / "config.yml").write_text("schema: 1\n")
+    git_repo.git("add", ".")
+    git_repo.git("commit", "-qm", "store")
+    with pytest.raises(StoreError, match="there was no store at HEAD~1"):
+        ask(git_repo, "alpha", "HEAD~1")
+    assert ask(git_repo, "alpha", "HEAD") == []
+
+
+def test_named_clock_counts_at_a_revision_too(git_repo: GitRepo) -> None:
+    """`--now` is the clock of whatever is searched."""
+    write(git_repo, "old", "alpha pool")
+    git_repo.git("add", ".")
+    git_repo.git("commit", "-qm", "old")
+    weights = []
+    for is_what_if in (False, True):
+        project = Project(str(git_repo.path), os.environ, NOW)
+        project.is_what_if = is_what_if
+        weights.append(recall(project, SearchRequest("alpha pool", rev="HEAD")).hits[0].decay)
+    assert weights[1] < weights[0]
 
 
 def test_broken_file_of_a_revision_is_reported(git_repo: GitRepo) -> None:

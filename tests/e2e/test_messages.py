@@ -45,6 +45,40 @@ def test_hint_about_dashes_stands_where_a_text_has_one(
     assert (b"put -- before" in plain.stderr, "put -- before" in hint) == (is_told, is_told)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            f"{command} --{name}="
+            for command in ("search x", "list")
+            for name in ("section", "tag", "scope", "type")
+        ),
+        *("search x --rev=", "search x --path=", "search x --workspace=", "export --tag=", "context --path="),
+        *("search x --path a --path b", "list --tag a --tag b", "search x --section tools --section general"),
+        *(
+            "search x --workspace ../x",
+            "list --workspace feat..x",
+            "context --workspace=a:b",
+            "promote --workspace=.x",
+        ),
+    ],
+)
+def test_choice_that_would_be_passed_over_is_refused(store: Program, words: str) -> None:
+    """An empty value, a second one, and a workspace that cannot be: what was meant is not what would be answered."""
+    store.ok("add", "The kiosk needs a reboot on Mondays")
+    done = store.run(*words.split(), "--json")
+    assert (done.returncode, "error" in json.loads(done.stdout)) == (2, True)
+
+
+def test_tag_is_found_in_any_case(store: Program) -> None:
+    """`list` asks as `search` does."""
+    store.ok("add", "The kiosk needs a reboot on Mondays", "--tag", "Git")
+    for tag in ("Git", "GIT", "git"):
+        assert len(store.json("search", "kiosk", "--tag", tag)["hits"]) == 1
+        assert len(store.json("list", "--tag", tag)["bullets"]) == 1
+    assert store.json("list", "--tag", "gi")["bullets"] == []
+
+
 def test_anchor_that_does_not_exist_is_named(store: Program) -> None:
     """A slip in an anchor is said at once; the lesson is stored all the same."""
     store.commit("Code", src__pool_py="def acquire():\n    return 1\n")

@@ -32,6 +32,9 @@ VIEWERS = {
     "workspace": ("feat-auth", (), PROJECT | {"ownspace00"}),
     "workspace by name": ("main", ("--scope", "workspace:feat-auth"), PROJECT | {"ownspace00"}),
     "workspace by flag": ("main", ("--workspace", "feat-auth"), PROJECT | {"ownspace00"}),
+    "workspace as a scope": ("main", ("--workspace", "workspace:feat-auth"), PROJECT | {"ownspace00"}),
+    "sibling project": ("feat-auth", ("--scope", "project:other"), {"global0000", "sibproject"}),
+    "project by its name": ("main", ("--scope", "project:repo"), PROJECT),
     "sibling workspace": ("feat-auth", ("--workspace", "feat-pay"), PROJECT | {"sibspace00"}),
 }
 

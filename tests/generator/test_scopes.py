@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memx.config import GeneratorConfig
-from memx.generator.scopes import Viewer, is_visible, scope_boost, viewer_of
+from memx.generator.scopes import Viewer, is_visible, scope_boost, viewer_of, workspace_name
 
 GLOBAL = Viewer("global")
 PROJECT = Viewer("project", "shop")
@@ -47,6 +47,41 @@ def test_scope_of_another_form_is_refused(scope: str) -> None:
     """Only the three documented forms are scopes."""
     with pytest.raises(ValueError, match="neither"):
         viewer_of(scope, PROJECT)
+
+
+def test_sibling_project_sees_what_is_global_or_its_own() -> None:
+    """Looking from another project hides `project`, and gives no boost, in a store that serves several."""
+    other = viewer_of("project:other", PROJECT)
+    assert {scope for scope in BULLETS if is_visible(scope, other)} == {"global", "project:other"}
+    assert scope_boost("project", other, GeneratorConfig()) == 1.0
+    gone = Viewer("project", "shop", "", frozenset())
+    assert not is_visible("workspace:feat-auth", viewer_of("project:other", gone))
+    own = viewer_of("project:shop", PROJECT)
+    assert {scope for scope in BULLETS if is_visible(scope, own)} == {"global", "project", "project:shop"}
+
+
+@pytest.mark.parametrize(
+    "name", ["feat-auth", "feat/auth", "a", "v1.2", "汉字", "feat.x", "a@b", "-lock.d/x"[1:]]
+)
+def test_workspace_is_named_with_and_without_its_kind(name: str) -> None:
+    """What git lets a branch be called, as such or as the scope."""
+    assert workspace_name(name) == workspace_name(f"workspace:{name}") == name
+    assert viewer_of(f"workspace:{name}", PROJECT).workspace == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("../x", "a b", "feat..x", "", "workspace:", "a//b", "/a", "a/", ".a", "a/.b", "a.lock", "a."),
+        *("a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "@", "a@{b", "-a", "a\tb", "a\x7fb"),
+    ],
+)
+def test_name_that_no_branch_could_have_is_refused(name: str) -> None:
+    """As a workspace and in a scope."""
+    with pytest.raises(ValueError, match=r"workspace"):
+        workspace_name(name)
+    with pytest.raises(ValueError, match=r"workspace"):
+        viewer_of(f"workspace:{name}" if not name.startswith("workspace:") else name, PROJECT)
 
 
 def test_scope_flag_names_the_viewer() -> None:

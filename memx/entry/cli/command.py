@@ -7,6 +7,7 @@ The light parser below serves every correct call without importing typer
 
 from __future__ import annotations
 
+from memx.errors import UsageError
 from memx.record import record
 
 TYPE_CHECKING = False
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 TEXT, INTEGER, NUMBER, FLAG = "text", "integer", "number", "flag"
+
+NEVER_EMPTY = frozenset(("path", "rev", "scope", "section", "store", "tag", "type", "workspace"))
+"""Options that choose among bullets: an empty value, as of a variable that is not set, chooses none of them."""
+REPEATED = "repeated"
+"""Key of the flag that was given twice with different texts although it takes one."""
+_LAST_WINS = frozenset(("directory", "now"))
 
 
 @record
@@ -161,11 +168,25 @@ def _take(rest: list[str], table: dict[str, Parameter], values: dict[str, object
     value = _convert(parameter, raw)
     if value is None:
         return False
+    is_text = parameter.kind == TEXT and not parameter.choices and parameter.name not in _LAST_WINS
     if parameter.many:
         values[parameter.name] = (*values.get(parameter.name, ()), value)  # type: ignore[misc]
     else:
+        if is_text and values.get(parameter.name, value) != value:
+            values[REPEATED] = parameter.flags[0]
         values[parameter.name] = value
     return True
+
+
+def refuse_slips(values: dict[str, object]) -> None:
+    """Raise UsageError for an option that is given twice or is empty and would be passed over in silence."""
+    repeated = values.pop(REPEATED, None)
+    if repeated:
+        raise UsageError(f"{repeated} can be given once")
+    for name in NEVER_EMPTY.intersection(values):
+        value = values[name]
+        if value == "" or (isinstance(value, tuple) and "" in value):
+            raise UsageError(f"--{name} must not be empty", hint="leave it out, or name one")
 
 
 def _convert(parameter: Parameter, raw: str) -> object:

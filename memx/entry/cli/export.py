@@ -27,7 +27,7 @@ def run_export(invocation: Invocation, **values: object) -> int:
         **{name: str(values[name] or "") for name in ("tag", "scope", "workspace", "store")},
     )
     form = "json" if invocation.json else str(values["format"])
-    problems: list[Problem] = []
+    problems: list[Problem] = [*invocation.config_problems]
     output = str(values["output"] or "-")
     with Progress(invocation) as progress:
         report = progress.report if progress.is_on else None

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memx.app.forget import WeighedRow
     from memx.config import DecayConfig
     from memx.entry.cli.invocation import Invocation
+    from memx.model import Problem
 
 _BARS = "▁▂▃▄▅▆▇█"
 _STEPS_DAYS = (0, 15, 30, 60, 90, 120, 180, 365)
@@ -46,7 +47,8 @@ def run_decay(invocation: Invocation, *, state: str | None, scope: str | None, w
         if state is not None:
             rows = [row for row in rows if row[6] == state]
         if invocation.json:
-            invocation.print(_document(invocation, rows, layers))
+            problems = [*problems, *invocation.config_problems]
+            invocation.print(_document(invocation, rows, layers, problems))
         else:
             lines = list(_lines(invocation, rows))
             for at in range(0, len(lines), _LINES_AT_ONCE):
@@ -56,14 +58,22 @@ def run_decay(invocation: Invocation, *, state: str | None, scope: str | None, w
     return EXIT_OK
 
 
-def _document(invocation: Invocation, rows: Iterable[WeighedRow], layers: dict[str, int]) -> str:
+def _document(
+    invocation: Invocation, rows: Iterable[WeighedRow], layers: dict[str, int], problems: Iterable[Problem]
+) -> str:
     """Return the JSON document; the bullets are put together by hand, in a third of the time."""
     import json
 
+    from memx.app.documents import problem_documents
     from memx.entry.cli.invocation import JSON_VERSION
     from memx.timestamp import format_time
 
-    head = {"version": JSON_VERSION, "now": format_time(invocation.now), "states": layers}
+    head = {
+        "version": JSON_VERSION,
+        "now": format_time(invocation.now),
+        "states": layers,
+        "problems": problem_documents(problems),
+    }
     bullets = _objects(rows)
     text = json.dumps(head, separators=(",", ":"))[:-1] + ',"bullets":[' + ",".join(bullets) + "]}"
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import sys
 
-from memx.errors import MemxError, UsageError
+from memx.config import UNTRUSTED
+from memx.errors import ConfigError, MemxError, UsageError
 from memx.escape import show_controls
 from memx.lazy import cached_property
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
     from memx.app.project import Project
     from memx.model import Problem
@@ -34,6 +36,9 @@ class Invocation:
         self._directory = str(shared.get("directory") or "")
         self.is_what_if = bool(shared.get("now"))
         self.given_now = str(shared.get("now") or environ.get("MEMX_NOW", ""))
+        self.names_config = True
+        """Whether what is wrong with the configuration is named beside the answer, which is not about it."""
+        self._named: set[Problem] = set()
 
     @cached_property
     def directory(self) -> str:
@@ -68,6 +73,17 @@ class Invocation:
         project.is_what_if = self.is_what_if
         return project
 
+    @property
+    def config_problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the configuration that this call goes by; empty for a call that needs no project."""
+        if not self.names_config or "project" not in self.__dict__:
+            return ()
+        try:
+            found = self.project.loaded_config.problems
+        except ConfigError:
+            return ()  # the environment's: whoever needs the configuration has failed with it
+        return tuple(problem for problem in found if problem.kind != UNTRUSTED) if found else ()
+
     @cached_property
     def is_coloured(self) -> bool:
         """Colours only on a terminal, never against NO_COLOR."""
@@ -99,6 +115,12 @@ class Invocation:
         """Write one versioned JSON document."""
         import json
 
+        problems = self.config_problems
+        if problems:
+            from memx.app.documents import problem_documents
+
+            told: Any = document.get("problems", [])
+            document = {**document, "problems": [*told, *problem_documents(problems)]}
         text = json.dumps({"version": JSON_VERSION, **document}, ensure_ascii=False, separators=(",", ":"))
         _write(text.encode("utf-8", "replace").decode() + "\n")
 
@@ -118,7 +140,12 @@ class Invocation:
     def problems(self, problems: Iterable[Problem]) -> None:
         """Name each problem with its place; said even when quiet, for they are never to be overlooked."""
         for problem in problems:
+            self._named.add(problem)
             report_error(MemxError(problem.message, path=problem.path, line=problem.line, hint=problem.hint))
+
+    def name_config(self) -> None:
+        """Name what is wrong with the configuration, unless this call has named it already."""
+        self.problems(problem for problem in self.config_problems if problem not in self._named)
 
     def confirm(self, question: str) -> bool:
         """Ask yes or no on a terminal; without one the answer is no."""

@@ -6,7 +6,7 @@ import os
 import sys
 
 from memx import __version__
-from memx.entry.cli.command import Command, parse, split_shared
+from memx.entry.cli.command import Command, parse, refuse_slips, split_shared
 from memx.entry.cli.table import GROUPS, MODULES
 from memx.errors import EXIT_BUG, EXIT_EXPECTED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, MemxError
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _TAKES_TEXT = frozenset(("search", "add", "compare", "why-not"))
+_ABOUT_CONFIG = frozenset(f"memx.entry.cli.{name}" for name in ("config", "setup", "files", "hooks"))
+"""Modules of commands that look at the configuration themselves, make it, or must be quiet."""
 _VERSION_FLAGS = frozenset(("--version", "-V"))
 _BARE_FLAGS = frozenset(("--json", "--quiet", "-q"))
 _SHARED_FLAGS = ("--json", "--quiet", "-q", "-C", "--now")
@@ -145,11 +147,14 @@ def execute(command: Command, values: dict[str, object]) -> int:
     shared = {name: values.pop(name, None) for name in ("json", "quiet", "directory", "now")}
     invocation = Invocation(os.environ, **shared)
     try:
+        refuse_slips(values)
         if any(parameter.is_stored for parameter in command.parameters):
             from memx.entry.cli.text import refuse_broken
 
             refuse_broken(command.parameters, values)
-        return command.run(invocation, **values)
+        invocation.names_config = command.run.__module__ not in _ABOUT_CONFIG
+        code = command.run(invocation, **values)
+        invocation.name_config()
     except MemxError as error:
         if invocation.json:
             invocation.document(error_document(error))
@@ -160,6 +165,7 @@ def execute(command: Command, values: dict[str, object]) -> int:
         raise
     except Exception as error:  # noqa: BLE001 (the one place where a bug becomes a report)
         return _report_failure(error, command, invocation)
+    return code
 
 
 def _report_failure(error: Exception, command: Command, invocation: Invocation) -> int:
