@@ -17,6 +17,8 @@ from memx.escape import show_controls
         ("a\u202eb", "a\\u202eb"),
         ("zero\u200bwidth", "zero\\u200bwidth"),
         ("日本語 ok", "日本語 ok"),
+        ("tag\U000e00411", "tag\\U000e00411"),
+        ("a\ufffeb\uffffc\ufdd0d\U0010ffff", "a\\ufffeb\\uffffc\\ufdd0d\\U0010ffff"),
         ("\ud83d", "\ufffd"),
     ],
 )

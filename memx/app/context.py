@@ -15,7 +15,7 @@ from itertools import islice
 
 from memx.app.marks import read_marks
 from memx.app.recall import count_hits, open_stores, path_in_repository, recall, recheck
-from memx.app.search import SearchAnswer, Searching, SearchRequest
+from memx.app.search import SearchAnswer, Searching, SearchRequest, mark_both
 from memx.app.stores import find_stores
 from memx.app.viewer import make_viewer
 from memx.errors import GitError, UsageError
@@ -174,7 +174,8 @@ class _Weighing:
     def answer(self) -> tuple[list[Snapshot], list[Hit]]:
         """Return the snapshots that answered, and the hits, the most valuable first."""
         snapshots, ranked = self._searching.settle(self._rank, lambda found: [bullet for _, bullet in found])
-        return snapshots, [self._hit(worth, bullet, snapshots) for worth, bullet in ranked]
+        hits = tuple(self._hit(worth, bullet, snapshots) for worth, bullet in ranked)
+        return snapshots, list(mark_both(hits))
 
     def _rank(self, snapshots: Sequence[Snapshot]) -> list[tuple[float, PackedBullet]]:
         files = self._files_at_hand(snapshots)

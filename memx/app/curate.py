@@ -319,8 +319,9 @@ def merge_candidate(project: Project, candidate: Candidate, reference: str) -> M
     from memx.app.add import complete
     from memx.app.merging import merge_into
     from memx.app.review import ACCEPTED, draft_of
+    from memx.app.stores import find_own
 
-    target = project.store.find(reference)
+    target = find_own(project, reference)
     bullet = complete(project, draft_of(candidate, accepted=project.now))
     merged = merge_into(project, target, replace(bullet, id=candidate.id))
     project.inbox.decide(candidate.id, ACCEPTED)

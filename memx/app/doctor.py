@@ -102,8 +102,20 @@ def _model(project: Project) -> Check:
         damaged = verify_model(model) if is_bundled else check_own_model(model)
     except ModelUnavailableError as error:
         return Check("model", is_ok=False, detail=str(error), hint=remedy)
+    if not damaged and _is_simsimd_broken():
+        detail = "simsimd is installed and cannot be used; numpy compares vectors in its place, more slowly"
+        return Check("model", is_ok=False, detail=detail, hint="pip install --force-reinstall simsimd")
     detail = "; ".join(damaged) or f"{model.id}, {model.dimension} dimensions, {model.dir}"
     return Check("model", not damaged, detail, remedy if damaged else "")
+
+
+def _is_simsimd_broken() -> bool:
+    """Say whether the library has a build here that does not load: where it has none, numpy is meant to do its work."""
+    from importlib.util import find_spec
+
+    from memx.index.dense.scan import load_simsimd
+
+    return find_spec("simsimd") is not None and load_simsimd() is None
 
 
 def _package_data(project: Project) -> Check:  # noqa: ARG001 (one signature for all)

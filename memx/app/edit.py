@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 
+from memx.app.stores import find_own
 from memx.errors import FrontMatterError, MemxError
 from memx.record import record
 
@@ -36,7 +37,7 @@ def edit_in_editor(project: Project, reference: str) -> Edited:
     import tempfile
 
     store = project.store
-    stored = store.find(reference)
+    stored = find_own(project, reference)
     path = os.path.join(store.root, stored.path)
     with open(path, "rb") as stream:
         before = stream.read()

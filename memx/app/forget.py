@@ -7,6 +7,7 @@ import os
 from contextlib import contextmanager
 from operator import itemgetter
 
+from memx.app.stores import find_own
 from memx.decay import ARCHIVE_CANDIDATE, SECONDS_PER_DAY, DecayResult, weigh_all, weight
 from memx.errors import GitError, StoreError, UsageError
 from memx.record import record
@@ -115,7 +116,7 @@ def without_collection() -> Iterator[None]:
 
 def archive_plan(project: Project, references: Sequence[str] = ()) -> list[WeighedRow]:
     """Return the archive candidates, the lightest first; or the bullets named, in their order."""
-    named = [project.store.find(reference) for reference in references]
+    named = [find_own(project, reference) for reference in references]
     for stored in named:
         if stored.archived:
             raise StoreError(f"{stored.bullet.id} is archived already", path=stored.path)
@@ -129,7 +130,7 @@ def archive_plan(project: Project, references: Sequence[str] = ()) -> list[Weigh
 def archive(project: Project, references: Sequence[str], *, stage: bool = False) -> list[StoredBullet]:
     """Move bullets to the archive; with `stage` git's index learns of it."""
     repository = _repository_to_stage_in(project) if stage else None
-    found = [project.store.find(reference) for reference in references]
+    found = [find_own(project, reference) for reference in references]
     moved = [project.store.archive(stored.path) for stored in found]
     if repository is not None:
         _stage(project, repository, (stored.path for stored in (*found, *moved)))
@@ -142,7 +143,7 @@ def restore(project: Project, reference: str, *, stage: bool = False) -> StoredB
     Where it would be an archive candidate again at once, its file says that it was accepted today.
     """
     repository = _repository_to_stage_in(project) if stage else None
-    found = project.store.find(reference)
+    found = find_own(project, reference)
     if not found.archived:
         raise StoreError(f"{found.bullet.id} is not archived", path=found.path)
     restored = project.store.restore(found.path)

@@ -156,9 +156,11 @@ def unmerge(project: Project, reference: str, absorbed: str = "") -> Unmerged:
 
     Without `absorbed` the last merge is undone. Raises StoreError.
     """
+    from memx.app.stores import find_own
+
     store = project.store
     with store.lock():
-        survivor = store.find(reference)
+        survivor = find_own(project, reference)
         name = _chosen(project, survivor, absorbed)
         copy = _archived(store, name)
         data = store.read_bytes(copy.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.app.stores import find_own
 from memx.app.viewer import living_workspaces
 from memx.errors import UsageError
 from memx.generator.scopes import WORKSPACE_PREFIX, workspace_name
@@ -25,7 +26,7 @@ def find_promotable(
     for a named bullet that is in no workspace.
     """
     if references:
-        found = [project.store.find(reference) for reference in references]
+        found = [find_own(project, reference) for reference in references]
         for stored in found:
             if not stored.bullet.scope.startswith(WORKSPACE_PREFIX):
                 raise UsageError(f"{stored.bullet.id} is in no workspace but {stored.bullet.scope}")

@@ -38,17 +38,18 @@ def resolve(project: Project, first: str, second: str, keep: str) -> Resolved:
     `keep` is `both`, `merge`, `a`, `b`, or an id of the two. Raises UsageError and StoreError.
     """
     from memx.app.merging import merge_into
+    from memx.app.stores import find_own
 
     store = project.store
     if keep == MERGE:
         # Without the lock: a merge may wait for an LLM, and takes the lock itself.
-        a, b = _two(store.find(first), store.find(second))
+        a, b = _two(find_own(project, first), find_own(project, second))
         # The merge itself drops the marks between the two: unmarked before, `unmerge` could not bring them back.
         merged = merge_into(project, a, b.bullet, b.path)
         other = b if merged.bullet.id == a.bullet.id else a
         return Resolved("merged", (merged,), other.bullet.id)
     with store.lock():
-        a, b = _two(store.find(first), store.find(second))
+        a, b = _two(find_own(project, first), find_own(project, second))
         if keep == BOTH:
             kept = (_pair_off(project, a.path, b), _pair_off(project, b.path, a))
             return Resolved(BOTH, kept)

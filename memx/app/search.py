@@ -382,7 +382,7 @@ class Searching:
             replace(self.hit(scored, snapshots), title=part.title, text=part.text, truncated=part.truncated)
             for scored, part in zip(ranking.hits, fitted, strict=False)
         )
-        return hits, sum(part.tokens for part in fitted)
+        return mark_both(hits), sum(part.tokens for part in fitted)
 
     def hit(self, scored: Scored, snapshots: Sequence[Snapshot]) -> Hit:
         """Return a scored bullet with its whole text."""
@@ -431,6 +431,22 @@ class Searching:
             missing.append(f"aliases: {alias_problem()}")
         problems = dict.fromkeys(s.degraded for s in snapshots if s.degraded)
         return (*sorted(missing), *problems)
+
+
+def mark_both(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Return the hits with a conflict that one bullet names marked at the other one, too, where that is a hit."""
+    named: dict[tuple[str, str], list[str]] = {}
+    for hit in hits:
+        for other in hit.conflicts_with:
+            named.setdefault((hit.store, other), []).append(hit.id)
+    if not named:
+        return hits
+    return tuple(
+        replace(hit, conflicts_with=tuple(dict.fromkeys((*hit.conflicts_with, *named[key]))))
+        if (key := (hit.store, hit.id)) in named
+        else hit
+        for hit in hits
+    )
 
 
 def make_vector_searcher(indexes: Sequence[Index | FixedIndex]) -> VectorSearcher | None:

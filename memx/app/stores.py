@@ -186,3 +186,25 @@ def find_bullet(project: Project, reference: str, *, store: str = "") -> tuple[P
         except MemxError as error:
             first = first or error
     raise first or StoreError(f"there is no bullet {reference!r}", hint="memx list")
+
+
+def find_own(project: Project, reference: str) -> StoredBullet:
+    """Return a bullet of this project's own store, for whoever changes it; raises StoreError.
+
+    Of one that only another store has the error says whose it is, for reading finds it in any.
+    """
+    try:
+        return project.store.find(reference)
+    except StoreError as error:
+        try:
+            place, stored = find_bullet(project, reference)
+        except MemxError:
+            raise error from None
+        if place is project:
+            return stored
+        is_shared = isinstance(place, OtherStore) and place.is_read_only
+        what = "which is read-only" if is_shared else "not in this project's"
+        hint = "change it where it is kept, then: memx store sync" if is_shared else f"memx -C {place.cwd}"
+        raise StoreError(
+            f"bullet {stored.bullet.id!r} is in the store {place.store_name}, {what}", hint=hint
+        ) from error

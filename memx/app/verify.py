@@ -68,7 +68,9 @@ def verify(project: Project, references: Sequence[str] = ()) -> tuple[list[Ancho
     """
     problems: list[Problem] = []
     if references:
-        bullets = [project.store.find(reference) for reference in references]
+        from memx.app.stores import find_own
+
+        bullets = [find_own(project, reference) for reference in references]
     else:
         bullets, problems = project.store.scan()
     reports = _verify_bullets(project, [stored for stored in bullets if stored.bullet.anchors])

@@ -52,13 +52,20 @@ def contradict(comparison: Comparison, chances: Likelihood, conflict_threshold: 
     least = _SUBJECT_OF_AGREED if comparison.agreed and comparison.values else SAME_SUBJECT
     is_one = chances.subject >= least and chances.similarity < conflict_threshold
     is_one = is_one and not (
-        is_series(comparison)
+        _is_bare_word(comparison.a)
+        or _is_bare_word(comparison.b)
+        or is_series(comparison)
         or no_shared_subject(comparison)
         or other_subject(comparison)
         or _agrees(comparison)
     )
     reason = _reason(comparison) if is_one else ""
     return Finding(is_one, chances.subject * (1 - chances.conclusion), reason)
+
+
+def _is_bare_word(text: Analysis) -> bool:
+    """Tell a single word, which names a subject, from a text that says something of one."""
+    return len(text.units) < 2 and len(text.text.split()) == 1  # noqa: PLR2004 (a subject and what is said of it)
 
 
 def _agrees(comparison: Comparison) -> bool:

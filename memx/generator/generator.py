@@ -7,7 +7,7 @@ cannot bury the one old bullet that answers under fresh ones that do not.
 
 from __future__ import annotations
 
-from memx.errors import IndexUnavailableError
+from memx.errors import IndexUnavailableError, MemxError
 from memx.generator import fusion
 from memx.generator.correction import correct
 from memx.generator.evidence import (
@@ -364,4 +364,6 @@ def _by_relevance(scored: Scored) -> tuple[float, str]:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, MemxError):
+        return f"{error} ({error.hint})" if error.hint else str(error)
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -507,6 +507,25 @@ def test_stores_that_supersede_each_others_bullets_are_no_rivals(tmp_path: Path)
     }
 
 
+def test_conflict_named_on_one_side_marks_both(tmp_path: Path) -> None:
+    """A bullet beside the one that names it is marked as well; the same id in another store is not."""
+    own, shared = Shop(tmp_path / "own"), Shop(tmp_path / "shared", name="shared")
+    own.add("a", "alpha pool is 10", conflicts_with=("b000000000", "elsewhere0"))
+    own.add("b", "alpha pool is 50", conflicts_with=("a000000000",))
+    own.add("c", "alpha pool is 90")
+    own.add("d", "alpha pool may be 70", conflicts_with=("c000000000", "d000000000"))
+    shared.add("c", "alpha pool is 90, it seems", scope="global")
+    stores = [own.store(), shared.store()]
+    answer = search(SearchRequest("alpha pool"), stores, config=Config(), now=NOW, viewer=Viewer())
+    assert {(hit.store, hit.id[0]): hit.conflicts_with for hit in answer.hits} == {
+        ("project", "a"): ("b000000000", "elsewhere0"),
+        ("project", "b"): ("a000000000",),
+        ("project", "c"): ("d000000000",),
+        ("project", "d"): ("c000000000", "d000000000"),
+        ("shared", "c"): (),
+    }
+
+
 def test_default_engines_have_no_vectors_of_their_own() -> None:
     """The dense side comes from the index."""
     assert default_engines().vector is None

@@ -76,6 +76,23 @@ def test_pool_size_with_full_subject_is_contradiction(lang: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("redis", "Set MAX_POOL_SIZE to 50 for redis."),
+        ("pytest", "Never run pytest in parallel"),
+        ("deploys", "Deploys are not allowed on Fridays"),
+    ],
+)
+def test_single_word_contradicts_nothing(word: str, text: str) -> None:
+    """It names a subject and says nothing of it; what says something does, however short."""
+    for pair in ((word, text), (text, word)):
+        verdict = judge_texts(*pair, 0.6, CONFIG)
+        assert (verdict.action, verdict.contradiction) == ("independent", False)
+    assert judge_texts("Use pytest", "Avoid pytest", 0.8, CONFIG).contradiction
+    assert judge_texts("MAX_POOL_SIZE=10", "MAX_POOL_SIZE=50", 0.9, CONFIG).contradiction
+
+
+@pytest.mark.parametrize(
     ("similarity", "action"),
     [(1.0, "merge"), (0.8, "merge"), (0.7999, "conflict"), (0.5, "conflict"), (0.4999, "independent")],
 )

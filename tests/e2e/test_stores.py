@@ -86,6 +86,30 @@ def test_shared_store_is_read_only(shared: Program) -> None:
     assert (done.returncode, b"read-only" in done.stderr) == (1, True)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "rm ID",
+        "edit ID",
+        "mv ID tools",
+        "archive ID",
+        "restore ID",
+        "resolve ID OWN",
+        "unmerge ID",
+        "promote ID",
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "team:"])
+def test_change_of_another_stores_bullet_says_whose_it_is(shared: Program, words: str, prefix: str) -> None:
+    """Reading finds it in any store, so whoever changes it is not told that there is none."""
+    own = shared.json("add", "The pool of the old importer is fixed at ten")["id"]
+    hit = shared.json("search", "redis timeouts", "--no-recall")["hits"][0]
+    arguments = [{"ID": prefix + hit["id"], "OWN": own}.get(word, word) for word in words.split()]
+    done = shared.run(*arguments, environ={"EDITOR": "true"})
+    assert done.returncode == 1
+    assert b"in the store team, which is read-only" in done.stderr
+
+
 def test_recalls_belong_to_the_store_of_the_hit(shared: Program) -> None:
     """A search counts in the journal of the store that owns the hit and dirties no work tree."""
     shared.ok("search", "redis timeouts")

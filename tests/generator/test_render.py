@@ -34,6 +34,17 @@ def test_xml_parses_and_holds_hostile_text() -> None:
     assert root.find("note").attrib["source"] == "project:bullets/debugging/x.md (commit abc)"  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    "code", [0, 0xB, 0xD, 0x7F, 0xD800, 0xFDD0, 0xFFFE, 0xFFFF, 0x1FFFE, 0xE0041, 0x10FFFF]
+)
+def test_xml_parses_whatever_a_bullet_holds(code: int) -> None:
+    """What XML has no place for, and what no character is, stands there as an escape, in every field."""
+    odd = f"a{chr(code)}b"
+    hit = make_hit(odd, title=odd, source=odd, path=f"bullets/{odd}.md", scope=odd)
+    root = ET.fromstring(render(odd, [hit], "xml"))  # noqa: S314 (our own output)
+    assert chr(code) not in (root.findtext("note/text") or "")
+
+
 def test_markdown_fence_is_longer_than_any_in_the_text() -> None:
     """A code fence in a bullet does not close the block."""
     lines = render("q", [make_hit(EVIL)], "markdown").splitlines()

@@ -223,10 +223,11 @@ def _line(invocation: Invocation, stored: StoredBullet, *, is_superseded: bool) 
 def run_edit(invocation: Invocation, *, bullet: str) -> int:
     """Open a bullet in the editor and take it back only when it is valid."""
     from memx.app.edit import edit_in_editor, named_editor
+    from memx.app.stores import find_own
 
     has_screen = invocation.is_interactive and sys.stdout.isatty() and not invocation.json
     if not named_editor(invocation.project) and not has_screen:
-        invocation.project.store.find(bullet)  # what is wrong with the store or the name comes first
+        find_own(invocation.project, bullet)  # what is wrong with the store or the name comes first
         raise UsageError(
             "edit needs a terminal or an editor of yours",
             hint="set EDITOR, or change the file and run memx fmt",
@@ -256,8 +257,10 @@ def say_settled(invocation: Invocation, settled: Settled) -> None:
 
 def run_rm(invocation: Invocation, *, bullets: tuple[str, ...]) -> int:
     """Remove bullets from the store; git keeps them in history."""
+    from memx.app.stores import find_own
+
     store = invocation.project.store
-    found = [store.find(reference) for reference in bullets]
+    found = [find_own(invocation.project, reference) for reference in bullets]
     for stored in found:
         store.remove(stored.path)
         invocation.project.inbox.decide(stored.bullet.id, "removed")
@@ -268,7 +271,11 @@ def run_rm(invocation: Invocation, *, bullets: tuple[str, ...]) -> int:
 
 def run_mv(invocation: Invocation, *, bullet: str, section: str) -> int:
     """Move a bullet to another section."""
-    moved = invocation.project.store.move(bullet, choice("section", section, SECTIONS))
+    from memx.app.stores import find_own
+
+    project = invocation.project
+    chosen = choice("section", section, SECTIONS)
+    moved = project.store.move(find_own(project, bullet).path, chosen)
     invocation.emit({"id": moved.bullet.id, "path": moved.path}, [f"moved {moved.bullet.id} {moved.path}"])
     return EXIT_OK
 

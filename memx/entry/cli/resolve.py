@@ -209,9 +209,10 @@ def _say_resolved(invocation: Invocation, done: Resolved) -> None:
 
 def _ask_about(invocation: Invocation, a: str, b: str) -> int:
     from memx.app.conflicts import conflict_of
+    from memx.app.stores import find_own
 
-    store = invocation.project.store
-    _ask(invocation, conflict_of(invocation.project, store.find(a), store.find(b)))
+    project = invocation.project
+    _ask(invocation, conflict_of(project, find_own(project, a), find_own(project, b)))
     return EXIT_OK
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import sys
 
+from memx.errors import ModelUnavailableError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +29,16 @@ _SAMPLE_STEP, _SAMPLE_MARGIN = 256, 4
 _DIGITS = 4
 _WIDER = 4
 """Each band is sought among so many times the rows of the one before."""
+
+
+def load_simsimd() -> Any:
+    """Return the library, None where it has no build or its files are damaged: numpy does its work then."""
+    try:
+        import simsimd
+    except ImportError:
+        return None
+    # What is left of a damaged installation imports as an empty package.
+    return simsimd if hasattr(simsimd, "cdist") else None
 
 
 def nearest_rows(
@@ -127,9 +139,8 @@ def _compared(
     first: bytes, second: bytes, dimension: int, counts: tuple[int, int]
 ) -> tuple[bytes, memoryview[float]]:
     """Return a byte a pair of rows that is higher for nearer ones, and the pairs' mapped cosines."""
-    try:
-        import simsimd
-    except ImportError:
+    simsimd = load_simsimd()
+    if simsimd is None:
         rows = [first[at : at + dimension] for at in range(0, len(first), dimension)]
         parts = [_mapped_by_numpy(row, memoryview(second), counts[1]) for row in rows]
         floats = b"".join(parts)
@@ -163,9 +174,8 @@ def _exact_cosine(query: bytes) -> _Cosine:
 
 
 def _exact_dot() -> Any:
-    try:
-        import simsimd
-    except ImportError:
+    simsimd = load_simsimd()
+    if simsimd is None:
         return _plain_dot
     dot: Any = simsimd.dot
     return lambda a, b: float(dot(a, b))
@@ -179,9 +189,8 @@ def _keys(
     query: bytes, rows: memoryview, count: int, inverse_norms: bytes | memoryview
 ) -> tuple[bytes, float]:
     """Return a byte a row that is higher for nearer rows, and how far a mapped cosine may be from the exact one."""
-    try:
-        import simsimd
-    except ImportError:
+    simsimd = load_simsimd()
+    if simsimd is None:
         return _high_bytes(_mapped_by_numpy(query, rows, count)), _ROUNDING
     dimension = len(query)
     vector = memoryview(query).cast("b", shape=[1, dimension])
@@ -211,7 +220,11 @@ def _one() -> bytes:
 
 def _mapped_by_numpy(query: bytes, rows: memoryview, count: int) -> bytes:
     """Return the mapped cosines as float32 bytes where simsimd has no build, in blocks that fit the cache."""
-    import numpy as np
+    try:
+        import numpy as np
+    except ImportError as error:
+        message = "neither simsimd nor numpy can be loaded, so vectors cannot be compared"
+        raise ModelUnavailableError(message, hint="pip install --force-reinstall git-memx") from error
 
     dimension, block = len(query), 8192
     matrix = np.frombuffer(rows, dtype=np.int8, count=count * dimension).reshape(count, dimension)

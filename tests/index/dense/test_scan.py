@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memx.errors import ModelUnavailableError
 from memx.index.dense import scan
 from memx.index.dense.scan import cosine, iter_nearest, make_inverse_norms, nearest_rows
 
@@ -130,3 +132,23 @@ def test_blocks_join_to_the_whole(has_norms: bool, monkeypatch: pytest.MonkeyPat
     norms = make_inverse_norms(rows.tobytes(), DIMENSION) if has_norms else b""
     found = nearest_rows(query, memoryview(rows.tobytes()), len(rows), 30, norms)
     assert found == exact(query, rows, 30)
+
+
+def test_damaged_library_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of simsimd without its compiled file imports as an empty package: numpy does the same."""
+    rows = make_rows(600, 5, 0.5)
+    query = rows[1].tobytes()
+    found = nearest_rows(query, memoryview(rows.tobytes()), len(rows), 20)
+    monkeypatch.setitem(sys.modules, "simsimd", ModuleType("simsimd"))
+    assert scan.load_simsimd() is None
+    assert nearest_rows(query, memoryview(rows.tobytes()), len(rows), 20) == found
+
+
+def test_without_any_library_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither simsimd nor numpy: the error says so instead of naming an attribute."""
+    rows = make_rows(600, 5, 0.5).tobytes()
+    for name in ("simsimd", "numpy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ModelUnavailableError, match="neither simsimd nor numpy") as raised:
+        nearest_rows(rows[DIMENSION : 2 * DIMENSION], memoryview(rows), 600, 20)
+    assert "pip install" in (raised.value.hint or "")
