@@ -340,13 +340,30 @@ def marker_size(line: str, sign: str) -> int:
     return size if size >= MARKER_SIZE and line[size : size + 1] in ("", " ", "\r", "\n") else 0
 
 
+def has_marker_signs(text: str) -> bool:
+    """Return whether a text may hold a line that `find_conflict_marker` finds: a quick look for who reads many."""
+    return "<<<<<<<" in text or ">>>>>>>" in text or "|||||||" in text
+
+
+def is_labelled_marker(line: str) -> bool:
+    """Return whether a line is a marker with the name of a side after it, as git writes all but the middle one."""
+    sign = line[:1]
+    size = marker_size(line, sign) if sign and sign in "<>|" else 0
+    return bool(line[size:].strip()) and size > 0 and (sign != ">" or size == MARKER_SIZE)
+
+
 def find_conflict_marker(text: str) -> int | None:
-    """Return the line, from 1, at which git's conflict markers begin, if all of a conflict is there."""
-    if "<<<<<<<" not in text:
+    """Return the line, from 1, at which git's conflict markers begin: all of a conflict, or a line left of one.
+
+    A line that is left is told by its label. Git's own length counts alone for `>`, of which a quote may have more.
+    """
+    if not has_marker_signs(text):
         return None
     opened: list[tuple[int, int]] = []
     divided: set[int] = set()
     for number, line in enumerate(text.split("\n"), 1):
+        if is_labelled_marker(line):
+            return opened[0][0] if opened else number
         if size := marker_size(line, "<"):
             opened.append((number, size))
             divided.discard(size)

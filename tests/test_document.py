@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from memx.document import Document, decode_text, find_conflict_marker, format_field, read_strict
 from memx.errors import ConflictMarkerError, FrontMatterError
 from memx.scalar import format_scalar
+from memx.store.bulk_reader import read_canonical
+from memx.store.codec import parse_bullet
+from memx.store.heads import read_head
 from memx.store.yaml_reader import read_general
 
 HAND_WRITTEN = b"""---
@@ -164,14 +167,37 @@ def test_conflict_within_a_conflict_is_a_conflict(size: int, place: str) -> None
     "text",
     [
         "Title\n========\n",
-        "<<<<<<<< o\na\n=======\nb\n>>>>>>>> t\n",
+        "<<<<<<<<\na\n=======\nb\n>>>>>>>>\n",
         "<<<<<<<<<\n> quote\n",
+        "Title\n=======\n<<<<<<<\n",
+        "| a |\n||||||||\n",
         ">>>>>>>> deep quote\n",
     ],
 )
 def test_parts_of_other_lengths_make_no_conflict(text: str) -> None:
     """Headings, quotes and arrows stay text; markers belong together by their length."""
     assert find_conflict_marker(text) is None
+
+
+LEFT_MARKERS = {
+    "before-front-matter": (b"<<<<<<< HEAD\n---\nid: a\n---\nText\n", 1),
+    "opening": (b"---\nid: a\n---\nText\n<<<<<<< HEAD\n", 5),
+    "longer": (b"---\nid: a\n---\nText\n\n<<<<<<<< HEAD:moved.md\n", 6),
+    "base": (b"Text\n||||||| 4f2c1e9\n", 2),
+    "closing": (b"Text\n>>>>>>> topic\n", 2),
+    "windows": (b"Text\r\n<<<<<<< HEAD\r\n", 2),
+}
+
+
+@pytest.mark.parametrize(("data", "line"), LEFT_MARKERS.values(), ids=LEFT_MARKERS)
+def test_marker_left_of_a_conflict_is_a_conflict_for_every_reader(data: bytes, line: int) -> None:
+    """Whoever reads the file refuses it, and names the line."""
+    assert find_conflict_marker(data.decode()) == line
+    with pytest.raises(ConflictMarkerError) as refused:
+        parse_bullet(data, path="x.md")
+    assert refused.value.line == line
+    assert read_canonical(data, "x.md") is None
+    assert read_head(data, "x.md") is None
 
 
 def test_conflict_markers_have_their_own_error() -> None:
@@ -182,7 +208,7 @@ def test_conflict_markers_have_their_own_error() -> None:
 
 def test_setext_heading_is_no_conflict() -> None:
     """A line of equals signs in a body is a heading."""
-    assert Document.parse(b"Title\n=======\n<<<<<<< see\n").body
+    assert Document.parse(b"Title\n=======\n<<<<<<<\n").body
 
 
 def test_fields_have_values_and_lines() -> None:

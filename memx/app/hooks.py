@@ -54,13 +54,14 @@ def pre_commit(repository: Repository, environ: Mapping[str, str]) -> int:
 
 def _check_staged(project: Project, file: StagedFile, content: bytes) -> bool:
     """Report what is wrong with one staged bullet; True when it may not be committed."""
+    from memx.document import find_conflict_marker
+
     block = project.config.hooks.block
-    line = find_conflict_marker(content)
-    if line:
+    text = content.decode("utf-8", "replace")
+    if line := find_conflict_marker(text):
         say(f"memx: conflict marker: {file.path}:{line}")
         return "conflict-marker" in block
     is_broken = _say_broken(file.path, content)
-    text = content.decode("utf-8", "replace")
     secrets = project.sanitizer.secrets(text)
     for finding in secrets:
         say(f"memx: secret ({finding.kind}): {file.path}:{text.count(chr(10), 0, finding.start) + 1}")
@@ -78,18 +79,6 @@ def _say_broken(path: str, content: bytes) -> bool:
         say(f"memx: broken front matter, so nobody will find it: {error.message}: {path}:{error.line or 1}")
         return True
     return False
-
-
-def find_conflict_marker(content: bytes) -> int:
-    """Return the number of the first line that git's merge left behind, 0 when there is none."""
-    if not any(sign * 7 in content for sign in (b"<", b">", b"|")):
-        return 0
-    from memx.document import marker_size
-
-    for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
-        if any(marker_size(line, sign) and " " in line for sign in "<>|"):
-            return number
-    return 0
 
 
 def post_commit(repository: Repository, environ: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memx.app.curate import unmark
-from memx.document import marker_size
+from memx.document import find_conflict_marker, marker_size
 from memx.errors import FrontMatterError, GitError, MemxError, StoreError, UsageError
 from memx.record import record
 
@@ -138,8 +138,6 @@ def mend(project: Project, references: Sequence[str] = ()) -> Mended:
 
 
 def _marker_line(project: Project, path: str) -> int:
-    from memx.document import find_conflict_marker
-
     text = project.store.read_bytes(path).decode("utf-8", "replace")
     return find_conflict_marker(text) or 1
 
@@ -152,6 +150,11 @@ def _mend_file(project: Project, path: str) -> bool:
         text = store.read_bytes(path).decode("utf-8", "surrogateescape")
         sides = split_sides(text)
         if sides is None:
+            if line := find_conflict_marker(text):
+                hint = "take the line out in an editor, with the side that it belongs to"
+                raise StoreError(
+                    "a conflict marker stands here without the others", path=path, line=line, hint=hint
+                )
             raise StoreError("there are no conflict markers here", path=path)
         base, ours, theirs = sides
         staged = _staged_base(project, path)

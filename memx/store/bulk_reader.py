@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from memx.document import BLOCK_LIMIT_CHARS, FIELD_KINDS, FILE_LIMIT_BYTES
+from memx.document import BLOCK_LIMIT_CHARS, FIELD_KINDS, FILE_LIMIT_BYTES, has_marker_signs
 from memx.model import SCOPE_GLOBAL, SCOPE_PROJECT, SECTIONS, TYPES
 from memx.scalar import NULLS
 from memx.store.codec import CONVERTERS, SCORE_LIMIT, section_of_path
@@ -43,7 +43,7 @@ def read_canonical(data: bytes, path: str) -> dict[str, Any] | None:
     start = match.end()
     body = text[start:]
     content = body.removesuffix("\n").removesuffix("\r") if body.endswith("\n") else body
-    is_odd = not content or content.isspace() or "<<<<<<<" in body or start > BLOCK_LIMIT_CHARS
+    is_odd = not content or content.isspace() or has_marker_signs(body) or start > BLOCK_LIMIT_CHARS
     if is_odd or "id" not in fields or not text[:start].replace("\n", "").isprintable():
         return None
     fields["text"] = content

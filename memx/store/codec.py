@@ -12,6 +12,7 @@ from memx.document import (
     decode_text,
     find_conflict_marker,
     format_field,
+    has_marker_signs,
     read_strict,
     split_front_matter,
 )
@@ -74,7 +75,7 @@ def read_fields(text: str, path: str) -> tuple[dict[str, Any], str]:
     if strict is not None:
         fields, start = strict
         body = text[start:]
-        if "<<<<<<<" in body and find_conflict_marker(text) is not None:
+        if has_marker_signs(body) and find_conflict_marker(text) is not None:
             split_front_matter(text, path)
         return fields, body
     parts = split_front_matter(text, path)

@@ -82,13 +82,14 @@ _CANONICAL = re.compile(
 _TYPE_NAMES = {name.encode(): name for name in TYPES}
 _SCOPES = {b"project": SCOPE_PROJECT, b"global": SCOPE_GLOBAL}
 _FILE_LIMIT_BYTES = 64 * 1024
+_MARKER_SIGNS = (b"<<<<<<<", b">>>>>>>", b"|||||||")
 _HEADLINE_CHARS = 200
 
 
 def read_head(data: bytes, path: str) -> tuple[object, ...] | None:
     """Return HEAD and the values of a canonical file's Head; None: ask the reader."""
     match = _CANONICAL.match(data) if len(data) < _FILE_LIMIT_BYTES else None
-    if match is None or b"<<<<<<<" in data:
+    if match is None or any(signs in data for signs in _MARKER_SIGNS):
         return None
     name, title, kind, scope, count, pin, life, created, updated, accepted, text = match.groups()
     try:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memx.app.hooks import find_conflict_marker
 from memx.entry.hook import BLOCKED, main
 from memx.repo.discovery import open_repository
 from memx.repo.hooks import HOOKS, install
@@ -160,13 +159,6 @@ def test_pre_commit_broken_front_matter_is_named(
     assert re.search(
         rf"broken front matter.*: {re.escape(BULLET)}:{line}$", done.stderr.decode(), re.MULTILINE
     )
-
-
-def test_find_conflict_marker_headings_and_rules_are_no_markers() -> None:
-    """A setext heading or a quoted arrow is text."""
-    assert find_conflict_marker(b"Title\n=======\n<<<<<<<<<\n> quote\n") == 0
-    assert find_conflict_marker(b"a\n>>>>>>> theirs\n") == 2
-    assert find_conflict_marker(b"a\n\n<<<<<<<< HEAD:moved.md\n") == 3
 
 
 def test_hook_without_a_store_is_silent(git_repo: GitRepo) -> None:
