@@ -176,13 +176,15 @@ def _origins(before: Mapping[str, Version], after: Mapping[str, Version]) -> dic
 
 
 def _read_files(top: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    from memx.store.bounded import read_bounded
+
     for path in paths:
         full = os.path.join(top, path)
         if os.path.islink(full):
             continue
         try:
             with open(full, "rb") as stream:
-                yield path, stream.read()
+                yield path, read_bounded(stream.fileno())
         except OSError:
             continue
 

@@ -15,6 +15,7 @@ from memx.index.manifest import DIGEST_BYTES, digest_part
 from memx.index.packed import FIELDS, TAKEN, dump_values, entry, pack_values
 from memx.model import Bullet, Problem
 from memx.record import record
+from memx.store.bounded import read_bounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from memx.index.freshness import Stat
 
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-_CHUNK_BYTES = 1 << 16
 
 _NEEDED = ("id", *TAKEN)
 _KEY = FIELDS.index("vector_key")
@@ -73,7 +73,7 @@ def read_bytes(root: str, path: str) -> bytes | None:
     except OSError:
         return None
     try:
-        return _read_all(descriptor)
+        return read_bounded(descriptor)
     except OSError:
         return None
     finally:
@@ -94,19 +94,11 @@ def read_listed(root: str, path: str) -> tuple[Stat, bytes] | None:
         s = os.fstat(descriptor)
         if s.st_mode & freshness.FORMAT_BITS != freshness.REGULAR:
             return None
-        return (s.st_mtime_ns, s.st_size, s.st_ino, s.st_ctime_ns), _read_all(descriptor)
+        return (s.st_mtime_ns, s.st_size, s.st_ino, s.st_ctime_ns), read_bounded(descriptor)
     except OSError:
         return None
     finally:
         os.close(descriptor)
-
-
-def _read_all(descriptor: int) -> bytes:
-    data = os.read(descriptor, _CHUNK_BYTES)
-    if len(data) == _CHUNK_BYTES:
-        while chunk := os.read(descriptor, _CHUNK_BYTES):
-            data += chunk
-    return data
 
 
 def index_shares(

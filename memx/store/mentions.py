@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from memx.store.bounded import read_bounded
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,7 +52,7 @@ def _read(path: str) -> bytes:
         # Unbuffered: a file object costs as much as the read itself.
         descriptor = os.open(path, _READ_FLAGS)
         try:
-            return os.read(descriptor, os.fstat(descriptor).st_size)
+            return read_bounded(descriptor)
         finally:
             os.close(descriptor)
     except OSError:

@@ -7,6 +7,7 @@ import os
 from memx.errors import ConflictMarkerError, FrontMatterError, MemxError, StoreError, UnsafePathError
 from memx.model import Problem, StoredBullet
 from memx.record import replace
+from memx.store.bounded import read_bounded
 from memx.store.codec import parse_bullet
 from memx.store.naming import id_of_name
 from memx.store.paths import name_problem, refuse_unsafe, resolve_inside
@@ -22,7 +23,6 @@ ARCHIVE_FOLDER = "archive"
 
 _SHOWN_MATCHES = 5
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-_CHUNK_BYTES = 1 << 16
 
 
 class StoreReader:
@@ -221,11 +221,7 @@ class StoreReader:
             # Unbuffered: a file object costs as much as the read itself, 100,000 times.
             descriptor = os.open(f"{self.root}/{path}", _READ_FLAGS)
             try:
-                data = os.read(descriptor, _CHUNK_BYTES)
-                if len(data) == _CHUNK_BYTES:
-                    while chunk := os.read(descriptor, _CHUNK_BYTES):
-                        data += chunk
-                return data
+                return read_bounded(descriptor)
             finally:
                 os.close(descriptor)
         except OSError as error:
