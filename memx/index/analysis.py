@@ -36,7 +36,7 @@ MAX_QUERY_TERMS = 48
 MAX_REMEMBERED = 200_000
 """Words between blanks that an analyser remembers before it starts again: about 60 MB."""
 
-_CONNECTORS = ("::", "->", ".", "/", "-", "'", "@")
+_SINGLE_CONNECTORS = "./-'@"
 _SHORT_WORD = 3
 _SHORT_NUMBER = 4
 _TRAILING = ".,;:!?)"
@@ -207,13 +207,20 @@ def _run_end(chunk: str, at: int) -> int:
 def _word_end(chunk: str, at: int) -> int:
     at = _run_end(chunk, at)
     while at < len(chunk):
-        width = next((len(c) for c in _CONNECTORS if chunk.startswith(c, at)), 0)
+        width = _connector_width(chunk, at)
         if not width or at + width >= len(chunk) or not _is_word(chunk[at + width]):
             break
         at = _run_end(chunk, at + width)
     if chunk.startswith("++", at):
         return at + 2
     return at + 1 if chunk.startswith("#", at) and not _is_word(chunk[at + 1 : at + 2] or " ") else at
+
+
+def _connector_width(chunk: str, at: int) -> int:
+    """Return the length of the connector of words that begins here, 0 where there is none."""
+    if chunk[at] in _SINGLE_CONNECTORS:
+        return 2 if chunk.startswith("->", at) else 1
+    return 2 if chunk.startswith("::", at) else 0
 
 
 def _with_pieces(token: str) -> list[tuple[str, int]]:
@@ -236,6 +243,8 @@ class _Memory(dict[str, str]):
         self._learn = learn
 
     def __missing__(self, chunk: str) -> str:
+        if len(chunk) > _SHORT_NUMBER and chunk.isdigit() and chunk.isascii():
+            return f"{chunk[:MAX_TERM_CHARS]} "  # the same in both views, and most are not met again
         return self._learn(chunk)
 
 
@@ -267,14 +276,14 @@ class Analyser:
         return stems
 
     def _remember(self, chunk: str) -> tuple[str, str]:
-        if len(chunk) > _SHORT_NUMBER and chunk.isdigit() and chunk.isascii():
-            view = f"{chunk[:MAX_TERM_CHARS]} "
-            return view, view  # not to be met again
         if len(self._exact) >= MAX_REMEMBERED:
             self._exact.clear()
             self._stemmed.clear()
             self._stems.clear()
-        exact, stems = self._exact[chunk], self._stemmed[chunk] = self._chunk_views(chunk)
+        exact, stems = self._chunk_views(chunk)
+        if stems == exact:
+            stems = exact  # as of many words: one place in memory instead of two
+        self._exact[chunk], self._stemmed[chunk] = exact, stems
         return exact, stems
 
     def terms(self, text: str) -> tuple[Term, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from memx.digest import sha256
+from memx.digest import load_quick_sha256, sha256
 from memx.errors import FrontMatterError
 from memx.index import freshness
 from memx.index.manifest import DIGEST_BYTES, digest_part
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 
 _NEEDED = ("id", *TAKEN)
-_KEY = FIELDS.index("vector_key")
+_KEY, _SCOPE, _CREATED = map(FIELDS.index, ("vector_key", "scope", "created"))
+
+BATCH = 256
+"""Files that take each step together: file by file, what one step needs drives what the others need out of the
+caches, which costs a quarter of all time."""
 
 
 @record
@@ -118,6 +122,7 @@ class _IndexingShare:
         from memx.index.index import make_analyser
 
         self._take = itemgetter(*TAKEN)
+        self._sha256 = load_quick_sha256()
         self._share = share
         self._root = root
         self._store = store
@@ -152,27 +157,43 @@ class _IndexingShare:
 
     def _dated(self) -> Iterator[dict[str, Any]]:
         """Yield what the index is given of each bullet that has a date."""
-        paths = [f"{folder}/{name}" for folder, names in self._share.files.items() for name in names]
-        for path in sorted(paths):
-            read = read_listed(self._root, path)
-            if read is None:
-                continue
-            stat, data = read
-            self._read[path] = (stat, digest_of(data))
-            try:
-                fields = self._fields(data, path)
-            except FrontMatterError as error:
-                self._problems.append(front_matter_problem(error, path))
-                continue
-            taken = self._take(fields)
-            is_archived = path.startswith("archive/")
-            values = pack_values(fields["id"], taken, path, self._store, is_archived, stat, self._analyser)
-            self._keys.append(values[_KEY])
-            self._scopes.add(fields["scope"])
-            if fields["created"] is None:
-                self._undated.append(dump_values(values))
-            else:
-                yield entry(values)
+        paths = sorted([f"{folder}/{name}" for folder, names in self._share.files.items() for name in names])
+        for at in range(0, len(paths), BATCH):
+            yield from self._entries(paths[at : at + BATCH])
+
+    def _entries(self, paths: list[str]) -> list[dict[str, Any]]:
+        """Take one step after the other for all of some files; the order of the results is that of the paths."""
+        read = [(path, found) for path in paths if (found := read_listed(self._root, path)) is not None]
+        sha256 = self._sha256
+        digests = [sha256(data).digest()[:DIGEST_BYTES] for _, (_, data) in read]
+        self._read.update(
+            [(path, (stat, digest)) for (path, (stat, _)), digest in zip(read, digests, strict=True)]
+        )
+        parsed = [(path, stat, self._parsed(data, path)) for path, (stat, data) in read]
+        packed = [self._packed(path, stat, fields) for path, stat, fields in parsed if fields is not None]
+        self._keys += [values[_KEY] for values in packed]
+        self._scopes.update([values[_SCOPE] for values in packed])
+        self._undated += [dump_values(values) for values in packed if values[_CREATED] is None]
+        return [entry(values) for values in packed if values[_CREATED] is not None]
+
+    def _parsed(self, data: bytes, path: str) -> dict[str, Any] | None:
+        try:
+            return self._fields(data, path)
+        except FrontMatterError as error:
+            self._problems.append(front_matter_problem(error, path))
+            return None
+
+    def _packed(self, path: str, stat: Stat, fields: dict[str, Any]) -> tuple[Any, ...]:
+        return pack_values(
+            fields["id"],
+            self._take(fields),
+            path,
+            self._store,
+            path.startswith("archive/"),
+            stat,
+            self._analyser,
+            self._sha256,
+        )
 
 
 def _reader(parse: Callable[..., Bullet]) -> Callable[[bytes, str], dict[str, Any]]:

@@ -408,21 +408,15 @@ def _write_json(json: Any, folder: str, name: str, value: Any) -> None:
 
 
 def _write(writer: Any, schema: Any, entries: Iterable[dict[str, Any]]) -> None:
+    from itertools import islice
+
     make = tantivy.Document.from_dict  # one call for all fields takes a third of the time of one call a field
-    burst: list[Any] = []
-    for entry in entries:
-        burst.append(make(entry, schema))
-        if len(burst) == BURST:
-            _add(writer, burst)
-    _add(writer, burst)
+    pending = iter(entries)
+    while burst := [make(entry, schema) for entry in islice(pending, BURST)]:
+        for document in burst:
+            writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
-
-
-def _add(writer: Any, documents: list[Any]) -> None:
-    for document in documents:
-        writer.add_document(document)
-    documents.clear()
 
 
 def _guard(action: Any, *arguments: Any) -> Any:

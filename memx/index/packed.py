@@ -18,6 +18,8 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from hashlib import _Hash as Hash
     from typing import Any
 
     from memx.index.analysis import Analyser
@@ -122,6 +124,7 @@ def pack_values(
     archived: bool,  # noqa: FBT001 (a value among values)
     stat: tuple[int, int, int, int],
     analyser: Analyser,
+    sha256: Callable[[bytes], Hash] | None = None,
 ) -> tuple[Any, ...]:
     """Return the values of a PackedBullet; `taken` are those of TAKEN. A rebuild makes no records of its bullets."""
     text, _, _, _, _, _, title, tags, tools, entities, *_ = taken
@@ -131,7 +134,7 @@ def pack_values(
     # A name on the bullet is one of its words: who asks for `redis` means the bullet tagged so, too.
     exact, stems, length = analyser.views(f"{text}\n{' '.join(names)}")
     meta = " ".join(dict.fromkeys(filter(None, map(canonical, names))))
-    key = embedding_key(text)
+    key = embedding_key(text, sha256)
     return (identifier, path, store, archived, stat, key, exact, stems, f" {meta} ", length, *taken)
 
 
@@ -161,7 +164,7 @@ def entry(values: tuple[Any, ...]) -> dict[str, Any]:
     return {
         "path": values[_PATH],
         "key": key_number(values[_KEY]),
-        "facet": " ".join(map(facet_term, _facets(values))),
+        "facet": _facet_view(_facets(values)),
         "exact": values[_EXACT],
         "stems": values[_STEMS],
         "meta": values[_META],
@@ -179,6 +182,12 @@ def key_number(key: bytes) -> int:
 def facet_term(facet: str) -> str:
     """Return a facet as the index holds it: one word, since there a blank ends one."""
     return facet.translate(_ONE_WORD) if " " in facet or not facet.isprintable() else facet
+
+
+def _facet_view(facets: list[str]) -> str:
+    view = " ".join(facets)
+    is_plain = view.count(" ") == len(facets) - 1 and view.isprintable()
+    return view if is_plain else " ".join(map(facet_term, facets))
 
 
 def _facets(values: tuple[Any, ...]) -> list[str]:

@@ -44,8 +44,10 @@ def read_canonical(data: bytes, path: str) -> dict[str, Any] | None:
     body = text[start:]
     content = body.removesuffix("\n").removesuffix("\r") if body.endswith("\n") else body
     is_odd = not content or content.isspace() or has_marker_signs(body) or start > BLOCK_LIMIT_CHARS
-    if is_odd or "id" not in fields or not text[:start].replace("\n", "").isprintable():
+    if is_odd or "id" not in fields:
         return None
+    if not text.isascii() and not text[:start].replace("\n", "").isprintable():
+        return None  # in ASCII, the expression has seen to that
     fields["text"] = content
     if "section" not in fields:
         fields["section"] = section_of_path(path)
@@ -54,8 +56,8 @@ def read_canonical(data: bytes, path: str) -> dict[str, Any] | None:
 
 def _make_front() -> re.Pattern[str]:
     # Possessive throughout: a line is read in one way or not at all, so no file takes long.
-    plain = r"(?:[^\W_]|[/_.(+$])[^\n:#]*+(?:(?::(?![ \n])|(?<! )#)[^\n:#]*+)*+(?<! )"
-    scalar = rf'{plain}|"[^"\\\n]++"'
+    plain = r"(?:[^\W_]|[/_.(+$])[^\x00-\x1f\x7f:#]*+(?:(?::(?![ \n])|(?<! )#)[^\x00-\x1f\x7f:#]*+)*+(?<! )"
+    scalar = rf'{plain}|"[^"\\\x00-\x1f\x7f]++"'
     patterns = {
         "id": r": ([0-9A-Za-z]{1,10})\n",
         "text": rf": ({scalar})\n",
