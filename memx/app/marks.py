@@ -52,8 +52,10 @@ def read_marks(project: Project) -> dict[str, tuple[str, int]]:
         return {}
     found = {}
     for line in lines[1:]:
-        identifier, changed, path = line.split(" ", 2)
-        found[identifier] = (path, int(changed))
+        identifier, _, rest = line.partition(" ")
+        changed, _, path = rest.partition(" ")
+        if changed.isdecimal() and path.isprintable():  # whatever else a damaged file holds marks nothing
+            found[identifier] = (path, int(changed))
     return found
 
 

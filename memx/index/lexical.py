@@ -234,7 +234,7 @@ class LexicalIndex:
         """Return how many bullets hold a term (document frequency without deleted ones)."""
         if view == "facet":
             term = packing.facet_term(term)
-        held = int(self._searcher.doc_freq(view, term))
+        held = int(_guard(self._searcher.doc_freq, view, term))
         if self._is_pristine or not held:  # no dead bullets, so the dictionary's own count is right
             return held
         query = Query.term_query(self._schema, view, term, "basic")

@@ -404,14 +404,16 @@ def _read_log(generation: str) -> tuple[list[dict[str, Entry]], int]:
     try:
         with open(os.path.join(generation, LOG), "rb") as file:
             data = file.read()
-    except OSError:
+    except FileNotFoundError:
         return found, end
+    except OSError as error:
+        raise IndexUnavailableError("the index manifest is damaged") from error
     while end < len(data):
         check, size = (int.from_bytes(data[i : i + 4], "little") for i in (end, end + 4))
         body = data[end + _FRAME : end + _FRAME + size]
-        if len(body) != size or crc32(body) != check:
+        if not size or len(body) != size or crc32(body) != check:
             break  # without the rest, the files that it names are merely read again
-        found.append(marshal.loads(body))  # noqa: S302 (our own cache, behind a checksum)
+        found.append(_loads(body))
         end += _FRAME + size
     return found, end
 
@@ -422,7 +424,13 @@ def write_file(path: str, data: bytes) -> None:
     try:
         with open(temporary, "wb") as file:
             file.write(data)
-        os.replace(temporary, path)
+        try:
+            os.replace(temporary, path)
+        except OSError:
+            if not os.path.isdir(path):
+                raise
+            remove_tree(path)  # nobody's, for no folder of a cache has the name of a file
+            os.replace(temporary, path)
     except OSError as error:
         try:  # noqa: SIM105 (contextlib stays unloaded)
             os.unlink(temporary)  # on a full disk, half a file is in the way of all the others
@@ -465,6 +473,10 @@ def _unframe(data: bytes, path: str) -> Any:
     body = data[4:]
     if crc32(body) != int.from_bytes(data[:4], "little"):
         raise IndexUnavailableError("the index manifest is damaged", path=path)
+    return _loads(body, path)
+
+
+def _loads(body: bytes, path: str = "") -> Any:
     try:
         return marshal.loads(body)  # noqa: S302 (our own cache, behind a checksum)
     except (ValueError, EOFError, TypeError) as error:
