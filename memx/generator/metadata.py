@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memx.index.aliases import canonical
 from memx.index.packed import place_of
 
 TYPE_CHECKING = False
@@ -25,18 +26,27 @@ class MetadataMatcher:
 
 
 def jaccard(query: Query, bullet: PackedBullet) -> float:
-    """Return |names of query and bullet| / |telling words of the query or names of the bullet|.
+    """Return the Jaccard index of a query's names and a bullet's: of all of them, or of the kind where it is larger.
 
-    A word of the query counts whether or not some bullet has it for a name:
+    |names of both| / |telling words of the query or names of the bullet|. A
+    word of the query counts whether or not some bullet has it for a name:
     `git` alone asks for what is tagged so, in a question of eight words it
-    hardly tells one such bullet from another.
+    hardly tells one such bullet from another. And a bullet that names five
+    tools is tagged `dns` no less than one that names none.
     """
-    if not query.names:
-        return 0.0
-    names = frozenset(bullet.meta.split())
     mentioned = frozenset(query.names)
-    both = len(names & mentioned)
+    if not any(f" {name} " in bullet.meta for name in mentioned):
+        return 0.0
     others = max(0, query.telling - len(mentioned))
+    kinds = (
+        frozenset(filter(None, map(canonical, names)))
+        for names in (bullet.tags, bullet.tools, bullet.entities)
+    )
+    return max(_overlap(mentioned, names, others) for names in (frozenset(bullet.meta.split()), *kinds))
+
+
+def _overlap(mentioned: frozenset[str], names: frozenset[str], others: int) -> float:
+    both = len(names & mentioned)
     return both / (len(names | mentioned) + others) if both else 0.0
 
 

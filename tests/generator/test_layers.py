@@ -210,12 +210,13 @@ def test_tag_counts_less_among_more_words(corpus: type[Corpus]) -> None:
 
 
 def test_metadata_layer_is_a_jaccard_index(corpus: type[Corpus]) -> None:
-    """One of two names shared with two on the bullet is a third."""
-    found = corpus(
-        Bullet(id="b0", text="x", tags=("redis",), tools=("docker",)),
-        Bullet(id="b1", text="y", tags=("kafka",)),
-    )
-    assert round(found.score("redis kafka").l3, 3) == round(10 / 3, 3)
+    """One of two names shared with two on the bullet is a third, or a half where it is the only one of its kind."""
+    for kinds, score in (
+        ({"tags": ("redis", "docker")}, 10 / 3),
+        ({"tags": ("redis",), "tools": ("docker",)}, 5),
+    ):
+        found = corpus(Bullet(id="b0", text="x", **kinds), Bullet(id="b1", text="y", tags=("kafka",)))
+        assert round(found.score("redis kafka").l3, 3) == round(score, 3)
 
 
 @pytest.mark.parametrize(
