@@ -59,6 +59,9 @@ REFRESH_ROUNDS = 3
 FEW = 20
 """Up to so many changed files are analysed sooner than what is remembered of other branches is read or written."""
 
+UNSOUND = -1
+"""The state of an index to which no tables belong."""
+
 DEAD_LEAST = 4_096
 """An index is rebuilt when more of its bullets are dead than this, and than are alive."""
 
@@ -411,10 +414,12 @@ class Index:
             # Before the index and its tables say that the files are in it: until then a search knows what is new.
             fingerprint = self._embedded(changes.bullets) and head.fingerprint
             if changes.paths:
+                # What a killed writer left behind is mended by who looks at all files.
+                is_sound = changes.is_complete or _is_sound(generation, head)
                 segments = _write_lexical(self._open_lexical(generation), generation, head, changes)
                 if segments is None:
                     return False
-                head = replace(head, commit=segments.opstamp, dead=segments.dead)
+                head = replace(head, commit=segments.opstamp if is_sound else UNSOUND, dead=segments.dead)
             _save_changes(generation, changes)
             head = _checked(replace(head, fingerprint=fingerprint), changes)
             scopes = {*head.scopes, *(bullet.scope for bullet in changes.bullets)}
@@ -568,6 +573,7 @@ class Index:
         broken = {p.path: p for p in problems if freshness.stat_bullet(self._place.root, p.path) is not None}
         bullets: list[PackedBullet] = []
         entries: dict[str, Entry] = dict.fromkeys(gone, (None, None))
+        is_sound = not suspects or _is_sound(tables.generation, head)
         returned = self._returned(tables.generation, head) if len(suspects) > FEW else None
         returning: dict[str, Address] = {}
         for path in suspects:
@@ -584,7 +590,7 @@ class Index:
                 continue
             digest = digest_of(data)
             entries[path] = (freshness.proven(found[path], read_ns), digest)
-            if _digest_before(tables, path, len(suspects)) == digest:
+            if is_sound and _digest_before(tables, path, len(suspects)) == digest:
                 continue
             broken.pop(path, None)
             if returned is not None and _has_date(data):
@@ -740,7 +746,7 @@ def _write_lexical(lexical: LexicalIndex, generation: str, head: Head, changes: 
     if not all(map(segments.holds, changes.returning.values())):
         return None
     found = lexical.addresses(sorted(changes.paths))
-    # After a writer was killed before it wrote the tables, their digests are those of other bullets.
+    # The digests of other tables are those of other bullets.
     if len(found) > FEW and head.commit == segments.opstamp:
         _remember(generation, head, changes, found)
     leaving = {address for addresses in found.values() for address in addresses}
@@ -750,6 +756,18 @@ def _write_lexical(lexical: LexicalIndex, generation: str, head: Head, changes: 
         return lexical.tidy(segments)
     except IndexUnavailableError:
         return segments  # there is no room to merge in; the next writer tries again
+
+
+def _is_sound(generation: str | None, head: Head | None) -> bool:
+    """Return whether the tables are those of the index as it is; not after a writer was killed between the two.
+
+    Then a file with the digest of the tables may lie in the index as the killed writer saw it.
+    """
+    from memx.index.segments import Segments
+
+    if generation is None or head is None:
+        return True
+    return Segments(os.path.join(generation, manifest.LEXICAL)).opstamp == head.commit
 
 
 def _remember(generation: str, head: Head, changes: Changes, found: dict[str, list[Address]]) -> None:

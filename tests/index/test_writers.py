@@ -6,9 +6,12 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from memx.app.search import SearchRequest, SearchStore, search
 from memx.config import Config
 from memx.generator.scopes import Viewer
+from memx.index import index as index_module
 from memx.index import manifest
 from memx.index.index import Index, IndexPlace
 from memx.store.codec import parse_bullet
@@ -73,6 +76,27 @@ def test_bullet_of_a_killed_writer_is_found_once(store: IndexedStore, tmp_path: 
     store.write("b", "beta harbour")
     kill_before_tables(store, tmp_path / "aside")
     assert ask(store, "harbour") == ["alpha harbour", "beta harbour"]
+    assert store.index().snapshot().size == 2
+
+
+@pytest.mark.parametrize("limit", [2_000, 0])
+def test_bullet_of_a_killed_writer_goes_with_its_file(
+    store: IndexedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    """A writer indexed an edit and was killed; the edit is taken back, so the file is as the tables have it."""
+    store.write("a", "alpha harbour")
+    store.write("b", "beta harbour")
+    store.index().rebuild()
+    store.write("a", "omega harbour")
+    kill_before_tables(store, tmp_path / "aside")
+    monkeypatch.setattr(index_module, "STAT_ALL_LIMIT", limit)
+    store.write("b", "beta quay")
+    assert store.index().snapshot(changed=["bullets/general/b.md"]).size == 2
+    store.write("a", "alpha harbour")
+    assert ask(store, "harbour") == ["alpha harbour"]
+    store.write("a", "omega harbour")
+    store.write("a", "alpha harbour")
+    assert ask(store, "harbour quay") == ["alpha harbour", "beta quay"]
     assert store.index().snapshot().size == 2
 
 
