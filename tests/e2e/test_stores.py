@@ -94,7 +94,7 @@ def test_shared_store_is_read_only(shared: Program) -> None:
         "mv ID tools",
         "archive ID",
         "restore ID",
-        "resolve ID OWN",
+        "resolve ID OWN --keep both",
         "unmerge ID",
         "promote ID",
     ],
