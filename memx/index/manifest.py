@@ -11,7 +11,7 @@
 Head, tables and log are marshalled values behind checksums. The two tables have one part a folder, and only
 the parts of folders that changed are taken apart; the log has one entry a refresh, so that a refresh
 of one file does not write two tables of 100,000. A generation is written before its manifest is: after a
-kill the manifest is older than the index, and the same files are merely indexed once more.
+kill the manifest is older than the index, which shows in `Head.commit`, and the same files are indexed once more.
 """
 
 from __future__ import annotations
