@@ -10,7 +10,7 @@ from memx.app.places import is_writable
 from memx.app.search import SearchRequest, SearchStore, search
 from memx.app.stores import find_bullet, find_stores
 from memx.app.viewer import make_viewer
-from memx.errors import MemxError
+from memx.errors import MemxError, StoreError
 from memx.model import Problem
 from memx.record import replace
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memx.app.search import SearchAnswer
     from memx.app.why_not import WhyNot
     from memx.model import Hit
+    from memx.store.journal import Counts
 
 
 def recall(project: Project, request: SearchRequest, *, is_counted: bool = True) -> SearchAnswer:
@@ -49,10 +50,9 @@ def recall(project: Project, request: SearchRequest, *, is_counted: bool = True)
         drifted=frozenset(marks),
     )
     hits = tuple(recheck(project, hit, marks) if hit.drifted else hit for hit in answer.hits)
-    answer = replace(answer, hits=hits, problems=(*answer.problems, *failures))
     if is_counted:
-        count_hits(project, hits, "shown" if answer.is_weak else "recall")
-    return answer
+        failures += count_hits(project, hits, "shown" if answer.is_weak else "recall")
+    return replace(answer, hits=hits, problems=(*answer.problems, *failures))
 
 
 def explain_absence(project: Project, reference: str, query: str) -> WhyNot:
@@ -85,7 +85,7 @@ def open_stores(
         try:
             index, problem = open_index(place)
             snapshot = index.snapshot(fresh=fresh)
-            opened.append(SearchStore(index, place.store_root, place.journal.counts(), snapshot))
+            opened.append(SearchStore(index, place.store_root, _counts(place, failures), snapshot))
         except (MemxError, OSError) as error:
             if place is project:
                 raise
@@ -97,24 +97,37 @@ def open_stores(
     return opened, vector_problem, failures
 
 
+def _counts(place: Project, failures: list[Problem]) -> Counts | None:
+    """Return what a store's journal knows; None when it cannot be read, which hides no bullet."""
+    try:
+        return place.journal.counts()
+    except StoreError as error:
+        failures.append(Problem(error.message, error.path or place.state_dir, hint=error.hint or ""))
+        return None
+
+
 def recheck(project: Project, hit: Hit, marks: dict[str, tuple[str, int]]) -> Hit:
     """Drop the mark of a bullet that was rewritten since, or that is another store's."""
     is_ours = hit.store == project.store_name
     return hit if is_ours and is_still_marked(project, marks[hit.id]) else replace(hit, drifted=False)
 
 
-def count_hits(project: Project, hits: Sequence[Hit], kind: str = "recall") -> None:
+def count_hits(project: Project, hits: Sequence[Hit], kind: str = "recall") -> list[Problem]:
     """Note in each store's own journal that its hits were recalled, or `shown` without being asked for.
 
-    Under a clock that the command line names nothing happened: a recall tomorrow would outlive today's.
+    Return what could not be noted. Under a clock that the command line names nothing happened: a recall
+    tomorrow would outlive today's.
     """
+    failures: list[Problem] = []
     if project.is_what_if:
-        return
+        return failures
     window = project.config.decay.recall_window_minutes
     for place in find_stores(project):
         ids = [hit.id for hit in hits if hit.store == place.store_name]
-        if ids:
-            place.journal.record(ids, project.now, window, kind)
+        if ids and not place.journal.record(ids, project.now, window, kind):
+            hint = "make the folder writable for memx, or pass --no-recall"
+            failures.append(Problem("the recall could not be counted", place.state_dir, hint=hint))
+    return failures
 
 
 def refresh_later(project: Project, answer: SearchAnswer) -> None:

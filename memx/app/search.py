@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 JSON_VERSION = 1
 
+LOST_VECTORS = "vectors: those of some texts are missing, so hits by meaning may be, too; memx reindex makes them"
+
 STALE_ROUNDS = 3
 """How often the files of an answer are read anew before all files of the store are checked."""
 
@@ -206,7 +208,9 @@ class Searching:
 
     def answer(self) -> SearchAnswer:
         """Return the whole answer."""
-        snapshots, ranking = self.settle(self._rank, lambda found: [scored.bullet for scored in found.hits])
+        snapshots, ranking = self._settled()
+        if self._fill_gaps(snapshots):
+            snapshots, ranking = self._settled()
         hits, tokens = self._hits(snapshots, ranking)
         return SearchAnswer(
             self._request.query,
@@ -220,9 +224,36 @@ class Searching:
                 for store, snapshot in zip(self._stores, snapshots, strict=True)
                 if snapshot.check_due
             ),
-            self._engines.vector is not None and self._engines.vector.has_gaps,
+            self._has_gaps,
             ranking.is_weak,
         )
+
+    def _settled(self) -> tuple[list[Snapshot], Ranking]:
+        return self.settle(self._rank, lambda found: [scored.bullet for scored in found.hits])
+
+    @property
+    def _has_gaps(self) -> bool:
+        """Whether a bullet that was scored has no vector."""
+        return self._engines.vector is not None and self._engines.vector.has_gaps
+
+    def _fill_gaps(self, snapshots: Sequence[Snapshot]) -> bool:
+        """Embed what lost its vector in stores of a few bullets; return whether the question has another answer now."""
+        if self._engines.vector is None:
+            return False
+        from memx.index.vectors import FEW_TEXTS
+
+        filled = False
+        for store, snapshot in zip(self._stores, snapshots, strict=True):
+            vectors = store.index.vectors
+            if vectors is None or not 0 < snapshot.size <= FEW_TEXTS:
+                continue
+            is_short = len(vectors.store) < snapshot.size  # or texts are alike, and then nothing is added
+            if is_short or self._has_gaps or not vectors.store.seems_whole():
+                before = vectors.added
+                filled |= vectors.mend(snapshot.everything()) and vectors.added > before
+        if filled:
+            self._engines.vector.has_gaps = False
+        return filled
 
     def settle(
         self,
@@ -430,6 +461,8 @@ class Searching:
         if alias_problem():
             missing.append(f"aliases: {alias_problem()}")
         problems = dict.fromkeys(s.degraded for s in snapshots if s.degraded)
+        if self._has_gaps and not problems:
+            missing.append(LOST_VECTORS)
         return (*sorted(missing), *problems)
 
 

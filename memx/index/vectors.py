@@ -136,6 +136,14 @@ class Vectors:
         if not self.store.is_whole():
             self.store.clear()
 
+    def mend(self, bullets: Sequence[PackedBullet]) -> bool:
+        """Embed what lost its vector, all when some are damaged; False when that is not possible now."""
+        try:
+            self.drop_damaged()
+        except IndexUnavailableError:
+            return False
+        return self.ensure(bullets)
+
     def obstacle(self) -> str:
         """Return the folder of the vectors where it cannot be written, empty where it can."""
         place = self.store.folder

@@ -115,8 +115,8 @@ class VectorStore:
                 rows = _map(self._path("rows"))
             except FileNotFoundError:
                 continue  # compacted between the two reads
-            except OSError as error:
-                raise IndexUnavailableError("vectors cannot be read", path=self.folder) from error
+            except OSError:
+                break  # a folder of that name, a disk that fails: the vectors are lost and made again
             self._keys, self._rows = keys, rows
             self._count = min(len(keys) // KEY_BYTES, len(rows) // self._manifest.dimension)
             return
@@ -253,7 +253,7 @@ class VectorStore:
         norms = make_inverse_norms(bytes(self._rows[: self._count * dimension]), dimension)
         try:
             stored = bytes(_map(self._path("norms"))[: len(norms)])
-            has_tokens = os.stat(self._path("tokens")).st_size >= self._count * TOKENS_BYTES
+            has_tokens = len(_map(self._path("tokens"))) >= self._count * TOKENS_BYTES
         except OSError:
             return False
         if len(stored) != len(norms) or not has_tokens:
@@ -261,6 +261,16 @@ class VectorStore:
         pairs = zip(memoryview(norms).cast("f"), memoryview(stored).cast("f"), strict=True)
         # Another library may have computed them, so the last bits may differ.
         return all(abs(a - b) <= _SAME_NORM * a for a, b in pairs)
+
+    def seems_whole(self) -> bool:
+        """Return whether the newest row has the norm that was stored with it: a file that was overwritten has not."""
+        norms = self._inverse_norms()
+        if not norms:
+            return True
+        row = self._count - 1
+        stored = norms[row * _NORM_BYTES : (row + 1) * _NORM_BYTES].cast("f")[0]
+        found = memoryview(make_inverse_norms(self._vector(row), self.dimension)).cast("f")[0]
+        return abs(stored - found) <= _SAME_NORM * stored
 
     def clear(self) -> None:
         """Forget all rows; raises IndexUnavailableError where nothing can be written."""
@@ -355,7 +365,7 @@ class VectorStore:
             whole = bytes(self._rows[: self._count * self.dimension]) + rows
             path = self._path("norms")
             _write(f"{path}.tmp", make_inverse_norms(whole, self.dimension))
-            os.replace(f"{path}.tmp", path)  # a reader may have mapped the old one
+            os.replace(f"{path}.tmp", _cleared(path))  # a reader may have mapped the old one
             return
         start = self._count * _NORM_BYTES
         _append_at(self._path("norms"), start, make_inverse_norms(rows, self.dimension))
@@ -379,7 +389,7 @@ class VectorStore:
         """Remove the files of a generation."""
         for kind in _KINDS:
             try:  # noqa: SIM105 (contextlib stays unloaded)
-                os.unlink(os.path.join(self.folder, f"{kind}-{generation}"))
+                os.unlink(_cleared(os.path.join(self.folder, f"{kind}-{generation}")))
             except OSError:
                 pass  # gone, or mapped by another process: Windows keeps it then
 
@@ -414,7 +424,7 @@ class VectorStore:
         lines = (_HEAD, manifest.fingerprint, str(manifest.dimension), str(manifest.generation))
         path = os.path.join(self.folder, _MANIFEST)
         _write(f"{path}.tmp", "\n".join(lines).encode() + b"\n")
-        os.replace(f"{path}.tmp", path)
+        os.replace(f"{path}.tmp", _cleared(path))
 
 
 def _folder_name(fingerprint: str) -> str:
@@ -438,6 +448,15 @@ def _map(path: str) -> memoryview:
         return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
 
 
+def _cleared(path: str) -> str:
+    """Return the path of a file after removing a folder of that name: none of ours, and it would be in the way."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        from shutil import rmtree
+
+        rmtree(path, ignore_errors=True)
+    return path
+
+
 def _write(path: str, data: bytes) -> None:
     with open(path, "wb") as file:
         file.write(data)
@@ -450,7 +469,7 @@ def _append_at(path: str, offset: int, data: bytes) -> None:
     file is not cut first, because on Windows a mapped file cannot shrink. One
     that is gone begins with zeros, which count as absent.
     """
-    with open(path, "r+b" if os.path.exists(path) else "w+b") as file:
+    with open(_cleared(path), "r+b" if os.path.exists(path) else "w+b") as file:
         file.seek(offset)
         file.write(data)
         if file.seek(0, os.SEEK_END) > offset + len(data):
