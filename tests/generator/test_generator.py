@@ -267,7 +267,7 @@ def test_dead_vectors_take_no_place_of_a_candidate(corpus: type[Corpus]) -> None
 
 
 def test_bullet_with_the_whole_query_is_found_among_many_with_its_words(corpus: type[Corpus]) -> None:
-    """BM25 prefers short bullets with the words scattered; the one that holds the phrase is a candidate all the same."""
+    """BM25 prefers short bullets with the words scattered; the one that holds the phrase is a candidate too."""
     scattered = [f"a file {i} that was not there is found" for i in range(90)]
     words = " ".join(f"filler{i} and more" for i in range(60))
     found = corpus(*scattered, f"{words} file not found {words}")
