@@ -40,8 +40,8 @@ def list_folders(root: str, only: Sequence[str] = FOLDERS) -> dict[str, bytes]:
     """Return {folder: listing} of all folders at or below `only` that hold bullet files; paths relative to root.
 
     A listing is one value (`read_listing`), so that a folder in which nothing changed is compared at the speed
-    of memory and never taken apart. Symbolic links are not followed, hidden and temporary files are passed
-    over: as Store.paths does.
+    of memory and never taken apart. Symbolic links are not followed, hidden folders and temporary files are passed
+    over: as Store.paths does. A file whose name alone keeps it from being a bullet is listed, to be named.
     """
     found: dict[str, bytes] = {}
     pending = list(only)
@@ -74,7 +74,7 @@ def _list_folder(path: str, descriptor: int | None) -> tuple[list[str], list[int
     # From a descriptor, the way to the folder is walked once and not once a file: a quarter of the time.
     before = "" if descriptor is not None else f"{path}/"
     for name in os.listdir(path if descriptor is None else descriptor):
-        if name[0] == ".":
+        if name[0] == "." and not name.endswith(SUFFIX):
             continue
         try:
             s = stat(before + name, dir_fd=descriptor, follow_symlinks=False)
@@ -82,8 +82,9 @@ def _list_folder(path: str, descriptor: int | None) -> tuple[list[str], list[int
             continue  # removed while we looked
         kind = s.st_mode & FORMAT_BITS
         if kind == FOLDER:
-            below.append(name)
-        elif kind == REGULAR and name.endswith(SUFFIX):
+            if name[0] != ".":
+                below.append(name)
+        elif kind == REGULAR and (name.endswith(SUFFIX) or name[-3:].lower() == SUFFIX):
             names.append(name)
             values += (s.st_mtime_ns, s.st_size, s.st_ino, s.st_ctime_ns)
     return names, values, below
@@ -107,11 +108,12 @@ def list_numbers(root: str, only: Sequence[str]) -> dict[str, dict[str, int]]:
         with entries:
             for entry in entries:
                 name = entry.name
-                if name[0] == ".":
+                if name[0] == "." and not name.endswith(SUFFIX):
                     continue
-                if name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
+                is_named = name.endswith(SUFFIX) or name[-3:].lower() == SUFFIX
+                if is_named and entry.is_file(follow_symlinks=False):
                     numbers[name] = entry.inode()
-                elif entry.is_dir(follow_symlinks=False):
+                elif name[0] != "." and entry.is_dir(follow_symlinks=False):
                     pending.append(f"{folder}/{name}")
         if numbers:
             found[folder] = numbers
@@ -139,7 +141,7 @@ def columns_of(listing: bytes) -> tuple[list[str], list[int]]:
 def stat_bullet(root: str, path: str) -> Stat | None:
     """Return the state of one file if it is what `list_folders` would list."""
     name = path.rpartition("/")[2]
-    if not name.endswith(SUFFIX) or name[0] == ".":
+    if name[-3:].lower() != SUFFIX:
         return None
     try:
         state = os.lstat(f"{root}/{path}")

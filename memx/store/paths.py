@@ -7,6 +7,8 @@ import os
 from memx.errors import UnsafePathError
 from memx.model import Problem
 
+_RENAME = "rename it"
+
 
 def refuse_unsafe(path: str, what: str = "path") -> None:
     """Raise UnsafePathError unless `path` is relative, with forward slashes and no way up."""
@@ -35,23 +37,33 @@ def resolve_inside(root: str, path: str) -> str:
 def name_problem(path: str) -> Problem | None:
     """Return what is wrong with the name of a file in the store: bytes that are not UTF-8, a control character.
 
-    No index, no JSON and no other system can hold the first; the second would forge lines of output.
+    No index, no JSON and no other system can hold the first; the second would forge lines of output. A hidden
+    file is nobody's to serve, and a suffix in capitals is another on one system and the same on the next.
     """
+    if path[-3:] != ".md":
+        return Problem("only a file whose name ends in .md is served", path, hint=_RENAME, kind="unsafe-path")
+    if "/." in path:
+        return Problem("a hidden file is not served", path, hint=_RENAME, kind="unsafe-path")
+    what = _unwritable(path)
+    return Problem(what, path, hint=_RENAME, kind="unsafe-path") if what else None
+
+
+def _unwritable(path: str) -> str:
+    """Return what no output can hold of a path; empty for any other."""
     if path.isascii() and path.isprintable():
-        return None
-    what = ""
+        return ""
     if any(ord(c) < 32 or ord(c) == 127 for c in path):  # noqa: PLR2004 (C0 and DEL)
-        what = "the file's name holds a control character"
-    elif any(0xD800 <= ord(c) < 0xE000 for c in path):  # noqa: PLR2004 (undecodable bytes)
-        what = "the file's name is not UTF-8"
-    return Problem(what, path, hint="rename it", kind="unsafe-path") if what else None
+        return "the file's name holds a control character"
+    if any(0xD800 <= ord(c) < 0xE000 for c in path):  # noqa: PLR2004 (undecodable bytes)
+        return "the file's name is not UTF-8"
+    return ""
 
 
 def is_storable(path: str) -> bool:
     """Say whether a bullet can name this path: safe, and free of undecodable bytes (U+FFFD, surrogates)."""
     if path.isascii() and path.isprintable():
         return not _reason(path)
-    return not (_reason(path) or name_problem(path) or "\ufffd" in path)
+    return not (_reason(path) or _unwritable(path) or "\ufffd" in path)
 
 
 def _reason(path: str) -> str:

@@ -275,7 +275,7 @@ def _duplicates(rows: list[tuple[object, ...]]) -> Iterator[Problem]:
 
 
 def _walk(folder: str, path: str, found: list[str], refused: list[Problem]) -> None:
-    """Collect the bullet files below a folder; hidden names are not bullets, temporary files among them."""
+    """Collect the bullet files below a folder; hidden files are not bullets, temporary ones among them."""
     try:
         with os.scandir(folder) as entries:
             children = list(entries)
@@ -283,7 +283,7 @@ def _walk(folder: str, path: str, found: list[str], refused: list[Problem]) -> N
         return
     for entry in children:
         name = entry.name
-        if name[0] == ".":
+        if name[0] == "." and (name[-3:] != ".md" or not entry.is_file(follow_symlinks=False)):
             if entry.is_dir(follow_symlinks=False):
                 refused.append(_hidden_problem(f"{path}/{name}"))
             continue
@@ -291,7 +291,7 @@ def _walk(folder: str, path: str, found: list[str], refused: list[Problem]) -> N
             refused.append(_link_problem(f"{path}/{name}"))
         elif entry.is_dir():
             _walk(entry.path, f"{path}/{name}", found, refused)
-        elif name[-3:] == ".md":
+        elif name[-3:].lower() == ".md":
             _admit(entry, f"{path}/{name}", found, refused)
 
 
