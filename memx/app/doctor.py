@@ -72,7 +72,12 @@ def _index(project: Project) -> Check:
     snapshot = index.snapshot(fresh=True)
     if snapshot.is_linear and snapshot.size:
         detail = f"{amount(snapshot.size, 'bullet')}, read without an index"
-        return Check("index", False, detail, "memx reindex --rebuild")  # noqa: FBT003 (a field)
+        hint = (
+            "memx reindex --rebuild"
+            if is_writable(project.cache_dir)
+            else f"make {project.cache_dir} writable"
+        )
+        return Check("index", is_ok=False, detail=detail, hint=hint)
     vectors = index.vectors
     obstacle = "" if vectors is None else vectors.obstacle()
     if obstacle:
@@ -82,7 +87,9 @@ def _index(project: Project) -> Check:
     if lacking or not (vectors is None or vectors.store.is_whole()):
         what = f"{amount(lacking, 'bullet')} without a vector" if lacking else "vectors that are damaged"
         return Check("index", False, f"{what} of {amount(snapshot.size, 'bullet')}", "memx reindex")  # noqa: FBT003 (a field)
-    return Check("index", True, f"{amount(snapshot.size, 'bullet')} in {project.cache_dir}")  # noqa: FBT003 (a field)
+    archived = snapshot.count("facet", "archived")
+    said = f"{amount(snapshot.size, 'bullet')}{f' ({archived} archived)' if archived else ''} in {project.cache_dir}"
+    return Check("index", is_ok=True, detail=said)
 
 
 def _model(project: Project) -> Check:
@@ -163,7 +170,8 @@ def _places(project: Project) -> Check:
     places = {"state": project.state_dir, "cache": project.cache_dir}
     closed = [f"{name} {path}" for name, path in places.items() if not is_writable(path)]
     detail = f"not writable: {', '.join(closed)}" if closed else os.path.dirname(project.state_dir)
-    return Check("folders", not closed, detail)
+    hint = "make it writable, or set XDG_STATE_HOME and XDG_CACHE_HOME to folders that are" if closed else ""
+    return Check("folders", not closed, detail, hint)
 
 
 _CHECKS: dict[str, Callable[[Project], Check]] = {

@@ -151,8 +151,34 @@ class Project:
             hint = "put the folder itself there, or share it: memx store add"
             return StoreError("the store must not be a link", hint=hint, path=self.store_root)
         is_bare = self.repository is not None and not self.repository.worktree
-        hint = "a bare repository keeps none: run memx in a clone" if is_bare else "memx init"
-        return StoreError("no store here", hint=hint, path=self.store_root)
+        if is_bare:
+            hint = "a bare repository keeps none: run memx in a clone"
+            return StoreError("no store here", hint=hint, path=self.store_root)
+        back = self._way_back()
+        if back:
+            return StoreError("no store here, though the commit has one", hint=back, path=self.store_root)
+        return StoreError("no store here", hint="memx init", path=self.store_root)
+
+    def _way_back(self) -> str:
+        """Return the command that checks out the store that HEAD has; empty when it has none."""
+        from memx.errors import GitError
+        from memx.repo.config_writer import read_option
+        from memx.repo.discovery import run_in
+
+        if self.repository is None or os.path.lexists(self.store_root):
+            return ""
+        try:
+            is_committed = bool(
+                run_in(self.repository, ["ls-tree", "--full-tree", "HEAD", "--", STORE_FOLDER])
+            )
+            is_sparse = read_option(self.repository, "core.sparseCheckout") == "true"
+        except GitError:
+            return ""
+        if not is_committed:
+            return ""
+        return (
+            f"git sparse-checkout add {STORE_FOLDER}" if is_sparse else f"git checkout HEAD -- {STORE_FOLDER}"
+        )
 
     @cached_property
     def store(self) -> Store:

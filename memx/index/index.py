@@ -326,6 +326,7 @@ class Index:
             return self.rebuild(wait=wait)
         if _has_too_many_dead(head):
             return self.rebuild(wait=wait)
+        self._drop_left_behind(generation)
         if self.vectors is not None and (is_thorough or not self._is_embedded(head)):
             from memx.index.kept import forget
 
@@ -343,6 +344,20 @@ class Index:
                 return None  # the disk is full, say: each search lays the changes over the index
         indexed = len(changes.bullets) + len(changes.returning)
         return RefreshOutcome(indexed, len(changes.gone), rebuilt=False, problems=changes.problems)
+
+    def _drop_left_behind(self, generation: str) -> None:
+        """Remove the generations that a killed rebuild left; who builds one holds the lock."""
+        cache_dir = self._place.cache_dir
+        left = manifest.other_generations(cache_dir, os.path.basename(generation))
+        if not left:
+            return
+        try:
+            with _Writing(cache_dir, wait=False) as is_held:
+                if is_held and manifest.current_generation(cache_dir) == generation:
+                    for name in left:
+                        manifest.remove_tree(os.path.join(cache_dir, name))
+        except IndexUnavailableError:
+            return  # a cache that cannot be written keeps them
 
     def rebuild(self, *, wait: bool = True) -> RefreshOutcome | None:
         """Index every file into a new generation and swap it in; None as for `refresh`.

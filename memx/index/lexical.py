@@ -419,6 +419,25 @@ def _write(writer: Any, schema: Any, entries: Iterable[dict[str, Any]]) -> None:
     writer.wait_merging_threads()
 
 
+_WORDS = {
+    "StorageFull": "cannot be written: the disk is full",
+    "os error 28": "cannot be written: the disk is full",
+    "os error 122": "cannot be written: the disk quota is used up",
+    "FileAlreadyExists": "was left by an interrupted write; it is rebuilt",
+    "LockFailure": "is being written by another process",
+    "PermissionDenied": "cannot be opened: permission is denied",
+    "ReadOnlyFilesystem": "cannot be written: the file system is read-only",
+}
+"""What tantivy's errors say, which are structures of Rust in text."""
+
+
+def _in_words(error: Exception) -> str:
+    """Return what happened for a reader; an error without words of its own means damaged bytes."""
+    said = str(error)
+    known = next((words for sign, words in _WORDS.items() if sign in said), "")
+    return known or ("is damaged" if "{" in said else f"cannot be used: {said}")
+
+
 def _guard(action: Any, *arguments: Any) -> Any:
     """Call tantivy and translate its errors: mostly plain ValueErrors, and panics on damaged files."""
     try:
@@ -426,9 +445,7 @@ def _guard(action: Any, *arguments: Any) -> Any:
     except IndexUnavailableError:
         raise
     except Exception as error:
-        raise IndexUnavailableError(
-            f"the lexical index cannot be used: {error}", hint="memx reindex"
-        ) from error
+        raise IndexUnavailableError(f"the lexical index {_in_words(error)}", hint="memx reindex") from error
     except BaseException as error:
         # A Rust panic is no Exception, so that nobody catches it by accident; here it means damaged bytes.
         if type(error).__name__ != "PanicException":

@@ -90,9 +90,13 @@ def next_generation(cache_dir: str) -> str:
 def swap_generation(cache_dir: str, name: str) -> None:
     """Make a finished generation the current one and remove the others; readers keep what they opened."""
     write_file(os.path.join(cache_dir, CURRENT), f"{name}\n".encode("ascii"))
-    for other in _list(cache_dir):
-        if other.startswith("gen-") and other != name:
-            remove_tree(os.path.join(cache_dir, other))
+    for other in other_generations(cache_dir, name):
+        remove_tree(os.path.join(cache_dir, other))
+
+
+def other_generations(cache_dir: str, name: str) -> list[str]:
+    """Return the names of all generations but one: being built while somebody holds the lock, else left behind."""
+    return [other for other in _list(cache_dir) if other.startswith("gen-") and other != name]
 
 
 def remove_tree(folder: str) -> None:

@@ -361,7 +361,7 @@ def _read_bytes(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
         raise StoreError(f"cannot read the journal ({error.strerror})", path=path) from error

@@ -80,7 +80,7 @@ VIEW = (option("scope", "Look from this scope."), option("workspace", "Look from
 
 SHARED = (
     flag("json", "Print one JSON document on standard output."),
-    flag("quiet", "Print no notices on standard error.", short="-q"),
+    flag("quiet", "Print no notices on standard error, only errors and broken files.", short="-q"),
     Parameter("directory", "Run as if started in DIR.", ("-C",), metavar="DIR"),
     option("now", "Take DATE as the clock (also MEMX_NOW).", metavar="DATE"),
 )

@@ -138,10 +138,11 @@ class Invocation:
             sys.stderr.write(f"memx: {text}\n")
 
     def problems(self, problems: Iterable[Problem]) -> None:
-        """Name each problem with its place; said even when quiet, for they are never to be overlooked."""
+        """Name each problem with its place, even when quiet: they are never to be overlooked, but hints are notices."""
         for problem in problems:
             self._named.add(problem)
-            report_error(MemxError(problem.message, path=problem.path, line=problem.line, hint=problem.hint))
+            hint = "" if self.quiet else problem.hint
+            report_error(MemxError(problem.message, path=problem.path, line=problem.line, hint=hint))
 
     def name_config(self) -> None:
         """Name what is wrong with the configuration, unless this call has named it already."""
