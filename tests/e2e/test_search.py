@@ -92,7 +92,7 @@ def test_folded_word_is_nearly_exact(filled: Program) -> None:
     """Without its accent a word finds its bullet first, and far ahead of what has only a similar meaning."""
     first, *others = filled.json("search", "cafe")["hits"]
     assert first["text"] == LESSONS[3]
-    assert 7.5 < first["l1"] < 15
+    assert 6 < first["l1"] < 15  # nine tenths of what a single word earns that is not the whole query
     assert all(first["score"] > 1.5 * other["score"] for other in others)
 
 
