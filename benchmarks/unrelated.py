@@ -1,12 +1,12 @@
-"""What the answer floor costs and what it keeps silent.
+"""How well weak hits are told from right ones.
 
     python benchmarks/unrelated.py [--queries N] [--limits F ...] [--cache FOLDER]
 
 The evidence that a store's best hit needs grows with the store up to a limit
 (memx.generator.evidence). For each limit: the share of right answers among the
-first five hits that are lost by it, per kind of query of retrieval.py, and the
-share of questions that are answered with nothing: the 100 of
-data/unrelated.txt, which choices were made on, and the 60 of
+first five hits that are called weak by it or not shown, per kind of query of
+retrieval.py, and the share of unrelated questions that are answered with nothing
+or with weak hits: the 100 of data/unrelated.txt, which choices were made on, and the 60 of
 data/unrelated_held_out.txt, which they were not.
 """
 
@@ -55,8 +55,8 @@ def best(store, text):
     return hits, store.index.size, generator.held_words(query, scored)
 
 
-def is_silent(hits, size, words):
-    """Return whether nothing is shown."""
+def is_weak(hits, size, words):
+    """Return whether nothing is shown, or hits that are called weak."""
     needed = evidence.needed_evidence(size, GeneratorConfig().semantic_weight, words)
     return max((value for _, value in hits), default=0.0) < needed
 
@@ -77,14 +77,14 @@ def ask_everything(options, folder):
     return unrelated, related
 
 
-def lost(answers):
-    """Return the share of right answers among the first five that are not shown."""
+def doubted(answers):
+    """Return the share of right answers among the first five that are called weak or are not shown."""
     rows = [
-        (is_silent(hits, size, words), max(value for name, value in hits if name in good))
+        (is_weak(hits, size, words), max(value for name, value in hits if name in good))
         for hits, size, words, good in answers
         if any(name in good for name, _ in hits)
     ]
-    return sum(silent or value < evidence.LEAST_EVIDENCE for silent, value in rows) / max(1, len(rows))
+    return sum(weak or value < evidence.LEAST_EVIDENCE for weak, value in rows) / max(1, len(rows))
 
 
 def main():
@@ -104,17 +104,19 @@ def main():
     least, some = evidence.LEAST_EVIDENCE, evidence.SOME_EVIDENCE
     kinds = sorted(related)
     print("n: " + ", ".join(f"{kind} {len(related[kind])}" for kind in kinds))
-    print("limit   silent: " + ", ".join(f"{a} on {b}" for a, b in unrelated))
-    print("        lost: " + ", ".join(kinds) + ", all")
+    print("limit   weak: " + ", ".join(f"{a} on {b}" for a, b in unrelated))
+    print("        right ones called weak: " + ", ".join(kinds) + ", all")
     for limit in options.limits:
         evidence.MOST_EVIDENCE = limit
         evidence.LEAST_EVIDENCE, evidence.SOME_EVIDENCE = min(limit, least), min(limit, some)
-        quiet = [
-            sum(is_silent(*answer) for answer in answers) / len(answers) for answers in unrelated.values()
+        weak = [sum(is_weak(*answer) for answer in answers) / len(answers) for answers in unrelated.values()]
+        called = [doubted(related[kind]) for kind in kinds] + [
+            doubted([a for kind in kinds for a in related[kind]])
         ]
-        gone = [lost(related[kind]) for kind in kinds] + [lost([a for kind in kinds for a in related[kind]])]
-        cells = "".join(f"{100 * share:7.1f} %" for share in quiet)
-        print(f"{limit:6.3f}{cells}   lost{''.join(f'{100 * share:7.2f} %' for share in gone)}", flush=True)
+        cells = "".join(f"{100 * share:7.1f} %" for share in weak)
+        print(
+            f"{limit:6.3f}{cells}   right{''.join(f'{100 * share:7.2f} %' for share in called)}", flush=True
+        )
 
 
 if __name__ == "__main__":
