@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
 JSON_VERSION = 1
 
-LOST_VECTORS = "vectors: those of some texts are missing, so hits by meaning may be, too; memx reindex makes them"
+LOST_VECTORS = (
+    "vectors: those of some texts are missing, so hits by meaning may be, too; memx reindex makes them"
+)
 
 STALE_ROUNDS = 3
 """How often the files of an answer are read anew before all files of the store are checked."""
