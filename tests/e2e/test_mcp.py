@@ -261,7 +261,7 @@ def test_server_follows_the_repository(pool: Program) -> None:
         (pool.folder / ".memx").rename(pool.folder / "away")
         text, is_error = server.call("search", query="falcon")
         assert is_error
-        assert text.endswith("hint: memx init")
+        assert text.endswith("hint: git checkout HEAD -- .memx")
         assert server.call("add", text="fine")[1]
         (pool.folder / "away").rename(pool.folder / ".memx")
         assert POOL in server.ok("search", query="falcon")
