@@ -60,9 +60,9 @@ def call_search(project: Project, agent: str, values: dict[str, Any]) -> str:  #
     )
     answer = recall(project, request)
     refresh_later(project, answer)
-    block = render(answer.query, answer.hits, "markdown") if answer.hits else "No note is about that.\n"
-    if answer.is_weak and answer.hits:
-        block = f"No note is surely about that; chance may have brought these near.\n\n{block}"
+    block = "No note is about that.\n"
+    if answer.hits:
+        block = render(answer.query, answer.hits, "markdown", is_weak=answer.is_weak)
     return _redacted(project, block) + "".join(f"\n{line}" for line in _shortcomings(project, answer))
 
 

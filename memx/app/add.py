@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from memx.errors import StoreError
 from memx.model import Bullet
 from memx.record import record, replace
@@ -130,7 +128,7 @@ def _merge(project: Project, target: StoredBullet, bullet: Bullet) -> StoredBull
 
 def _unseen_hint(project: Project, scope: str) -> str:
     """Say that a scope names another project, so that nobody sees the bullet in this one; empty for any other."""
-    name = os.path.basename(project.root)
+    name = project.name
     if project.store_name != "project" or not scope.startswith("project:") or scope == f"project:{name}":
         return ""
     return f"it is not seen here, for this is project:{name}, not {scope}: memx add --scope project"
@@ -155,7 +153,7 @@ def _again(project: Project, bullet: Bullet, known: StoredBullet) -> Added | Non
     """
     from memx.generator.scopes import covers
 
-    name = os.path.basename(project.root)
+    name = project.name
     if known.archived or covers(known.bullet.scope, bullet.scope, name):
         return _taken(project, bullet, known)
     twins = [known, *_twins(project.store, bullet, known)]

@@ -76,6 +76,15 @@ class Project:
         return place
 
     @cached_property
+    def name(self) -> str:
+        """What `project:NAME` calls this project: its folder, for every work tree the one that holds `.git`."""
+        repository = self.repository
+        is_linked = repository is not None and repository.git_dir != repository.common_dir
+        if repository is not None and is_linked and os.path.basename(repository.common_dir) == ".git":
+            return os.path.basename(os.path.dirname(repository.common_dir))
+        return os.path.basename(self.root)
+
+    @cached_property
     def store_root(self) -> str:
         """The folder `.memx` of this project; it need not exist."""
         return os.path.join(self._scratch or self.root, STORE_FOLDER)

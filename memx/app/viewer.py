@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from memx.errors import GitError, UsageError
 from memx.generator.scopes import PROJECT, WORKSPACE, WORKSPACE_PREFIX, Viewer, viewer_of, workspace_name
 
@@ -31,7 +29,7 @@ def make_viewer(
     current = current or (_branch_workspace(project) if has_workspaces else "")
     living = living_workspaces(project) if has_workspaces else None
     level = WORKSPACE if current else PROJECT
-    viewer = Viewer(level, os.path.basename(project.root), current, living)
+    viewer = Viewer(level, project.name, current, living)
     if not scope:
         return viewer
     try:

@@ -218,7 +218,7 @@ class Generator:
     def _candidates(self, query: Query, limit: int = 0) -> list[PackedBullet]:
         """Return what is worth a score: the best by words, those that hold the whole query, the nearest."""
         filters = self._visible_filters()
-        many = max(CANDIDATES, limit)
+        many = max(CANDIDATES, 2 * limit)
         asked = LexicalQuery(self._telling_terms(query), query.names, self._misspelt(query), filters)
         by_words = [b for snapshot in self._snapshots for b in snapshot.candidates(asked, many)]
         whole = self._verbatim(query, filters)
@@ -262,7 +262,9 @@ class Generator:
                 found += [b for snapshot in self._snapshots for b in snapshot.with_keys(keys[done:], filters)]
                 enough = many if limit < FAR else many // 2
                 if len(found) >= enough or len(keys) < limit:
-                    return found
+                    # As many as if the vectors of other branches were not there.
+                    places = {key: place for place, key in enumerate(keys)}
+                    return sorted(found, key=lambda b: (places[b.vector_key], b.path))[:many]
                 done, limit = limit, limit * 4
         except IndexUnavailableError:
             raise

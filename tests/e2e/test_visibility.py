@@ -168,3 +168,12 @@ def test_why_not_of_a_hidden_bullet_says_where_without_its_words(scoped: Program
     answer = scoped.json("why-not", "sibspace00", "falcon")
     assert "workspace:feat-pay is not visible" in answer["reasons"][0]
     assert (answer["hit"]["title"] or "", answer["hit"]["text"]) == ("", "")
+
+
+def test_linked_work_tree_is_the_same_project(store: Program) -> None:
+    """A bullet of `project:NAME` is seen in every work tree of the repository, whatever its folder is called."""
+    store.ok("add", "The falcon lands at noon", "--scope", f"project:{store.folder.name}")
+    store.commit("Remember the falcon")
+    store.git("worktree", "add", "--quiet", "-b", "topic", str(store.folder.parent / "elsewhere"))
+    assert len(store.json("search", "falcon", "-C", "../elsewhere")["hits"]) == 1
+    assert len(store.json("list", "-C", "../elsewhere")["bullets"]) == 1

@@ -13,6 +13,8 @@ from memx.index.query import Filters
 from memx.model import Bullet
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memx.index.packed import PackedBullet
     from tests.generator.conftest import Corpus
 
@@ -292,3 +294,17 @@ def test_hits_that_chance_may_have_brought_near_are_weak_and_no_hits_are_not(cor
     assert (len(shown), generator.is_weak(asked, shown)) == (5, True)
     assert not generator.is_weak(asked, [])
     assert not found.generator().rank("word7 other7").is_weak
+
+
+def test_vectors_of_other_branches_change_no_answer(corpus: type[Corpus], tmp_path: Path) -> None:
+    """The rows of texts that are not here lie between those that are; long lists are the same without them."""
+    things, verbs, causes = ("cache", "pool", "queue", "lock"), ("grows", "stalls", "leaks"), range(40)
+    texts = [f"The {thing} {verb} in case {cause}" for cause in causes for thing in things for verb in verbs]
+    here, elsewhere = corpus(*texts[::2]), corpus(*texts)
+    elsewhere.engines(str(tmp_path / "switched"))
+    for query in ("cache lock", "what makes memory grow", "kernel timeout"):
+        alone, after = (
+            here.generator(here.engines(str(tmp_path / name))).rank(query, limit=50)
+            for name in ("alone", "switched")
+        )
+        assert [(s.bullet.id, s.score) for s in alone.hits] == [(s.bullet.id, s.score) for s in after.hits]

@@ -37,7 +37,7 @@ def run(invocation: Invocation, **values: object) -> int:
     else:
         from memx.generator.render import render
 
-        invocation.print(render(answer.query, answer.hits, form).rstrip("\n"))
+        invocation.print(render(answer.query, answer.hits, form, is_weak=answer.is_weak).rstrip("\n"))
     say_paths(invocation, () if request.rev else (request.path,))
     say(invocation, answer)
     invocation.flush()
