@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tests.e2e.conftest import Program
 
 ROOT = Path(resource(LIST)).parents[2]
+CHECKOUT = [name for name in ("hooks", ".memx-template") if (ROOT / name).is_dir()]
+"""What lies beside the package in a checkout; in a wheel it is part of the data."""
 
 
 def recorded() -> dict[str, str]:
@@ -44,7 +46,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the data files, the model apart, that the package takes for its own."""
     ignored = shutil.ignore_patterns("model")
     shutil.copytree(Path(resource(LIST)).parent, tmp_path / "memx" / "data", ignore=ignored)
-    for name in ("hooks", ".memx-template"):
+    for name in CHECKOUT:
         shutil.copytree(ROOT / name, tmp_path / name)
     monkeypatch.setattr(resources, "_PACKAGE", str(tmp_path / "memx"))
     return tmp_path / "memx" / "data"
@@ -74,7 +76,7 @@ def damageable(store: Program, tmp_path: Path) -> tuple[Program, Path]:
         for entry in folder.iterdir():
             if entry.name not in ("data", "__pycache__"):
                 os.symlink(entry, top / entry.relative_to(ROOT))
-    for name in ("hooks", ".memx-template"):
+    for name in CHECKOUT:
         os.symlink(ROOT / name, top / name)
     store.environ["PYTHONPATH"] = str(top)
     store.environ["PYTHONDONTWRITEBYTECODE"] = "1"
