@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from memx.store.store import Store
 
 WRITTEN, MERGED, FLAGGED, UNCHANGED, REFUSED = "written", "merged", "flagged", "unchanged", "refused"
-DEFAULT_SCORE = 50
 
 
 @record

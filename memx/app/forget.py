@@ -90,12 +90,6 @@ def visible_rows(
     return [row for row in rows if row[2][12] not in hidden] if hidden else rows, problems
 
 
-def weigh_store(project: Project) -> tuple[list[Weighed], list[Problem]]:
-    """Return the same as records."""
-    rows, problems = weigh_rows(project)
-    return [as_record(row) for row in rows], problems
-
-
 def as_record(row: WeighedRow) -> Weighed:
     """Return a weighed bullet with names for its values."""
     negative, _, head, recalls, age, base, state, until = row

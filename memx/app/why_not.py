@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from memx.generator.scopes import Viewer
     from memx.index.packed import PackedBullet
 
-ALL = 10_000
+RANKED = 1_000
+"""Places that are told apart: a search takes twice as many candidates as it shows, and each is scored."""
 
 
 @record
@@ -140,6 +141,6 @@ def _is_same(a: PackedBullet, b: PackedBullet) -> bool:
 
 def _rank(searching: Searching, request: SearchRequest, bullet: PackedBullet) -> int | None:
     """Return the place by relevance, which decides what is shown before age orders it; equals share a place."""
-    hits = searching.with_request(replace(request, max_results=ALL)).ranking().hits
+    hits = searching.with_request(replace(request, max_results=RANKED)).ranking().hits
     own = next((scored.relevance for scored in hits if _is_same(scored.bullet, bullet)), None)
     return None if own is None else 1 + sum(scored.relevance > own for scored in hits)

@@ -228,13 +228,6 @@ def load(data: bytes) -> PackedBullet:
     return PackedBullet(*_values(data))
 
 
-def load_moved(data: bytes, stat: tuple[int, int, int, int]) -> PackedBullet:
-    """Return the same as of a file with another stat."""
-    values = list(_values(data))
-    values[_STAT] = stat
-    return PackedBullet(*values)
-
-
 def _values(data: bytes) -> tuple[Any, ...]:
     body = data[4:]
     if crc32(body) != int.from_bytes(data[:4], "little"):

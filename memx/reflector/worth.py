@@ -28,13 +28,6 @@ class LogisticModel:
     intercept: float
     coefficients: tuple[tuple[str, float, float, float], ...]
 
-    def contributions(self, values: Mapping[str, float]) -> dict[str, float]:
-        """Return what each feature adds to the log-odds; a missing feature counts as its mean."""
-        return {
-            name: weight * (values.get(name, mean) - mean) / spread
-            for name, mean, spread, weight in self.coefficients
-        }
-
     def probability(self, values: Mapping[str, float]) -> float:
         """Return the probability, 0 to 1."""
         get = values.get

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from memx.repo.discovery import Repository
 
 _USUAL_NAMES = ("main", "master", "trunk", "develop")
-WORK_TREE = "work tree"
 
 
 @record

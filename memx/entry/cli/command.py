@@ -12,7 +12,7 @@ from memx.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
 TEXT, INTEGER, NUMBER, FLAG = "text", "integer", "number", "flag"
 
@@ -200,8 +200,3 @@ def _convert(parameter: Parameter, raw: str) -> object:
     except ValueError:
         return None
     return raw
-
-
-def iter_flags(command: Command) -> Iterator[str]:
-    """Yield every flag that a command takes."""
-    yield from _flag_table((*command.parameters, *SHARED))
