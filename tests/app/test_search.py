@@ -19,6 +19,7 @@ from memx.index.vectors import Vectors
 from memx.model import Bullet
 from memx.store.codec import format_bullet
 from memx.store.journal import Journal
+from tests.support.damage import overwrite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -411,7 +412,7 @@ def test_damage_that_shows_late_is_recovered(shop: Shop) -> None:
     for path in (shop.folder / "cache").glob("gen-*/lexical/*.store"):
         data = bytearray(path.read_bytes())
         data[20] ^= 0xFF
-        path.write_bytes(bytes(data))
+        overwrite(path, bytes(data))
     assert shop.ids("alpha") == ["a"]
 
 

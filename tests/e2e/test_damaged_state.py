@@ -13,6 +13,7 @@ import pytest
 from memx.app.project import Project
 from memx.app.recall import recall
 from memx.app.search import SearchRequest
+from tests.support.damage import overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +61,7 @@ def flip(path: Path) -> None:
     chance = random.Random(path.name)  # noqa: S311 (no secret)
     for _ in range(5 if data else 0):
         data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    path.write_bytes(data)
+    overwrite(path, bytes(data))
 
 
 def restore(whole: Path, state: Path) -> None:
@@ -82,10 +83,10 @@ def make_folder(path: Path) -> None:
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "removed": lambda path: path.unlink(),
-    "emptied": lambda path: path.write_bytes(b""),
-    "halved": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-    "zeros-appended": lambda path: path.write_bytes(path.read_bytes() + bytes(100)),
-    "garbage": lambda path: path.write_bytes(b"\x9e\x03garbage" * (1 + path.stat().st_size // 9)),
+    "emptied": lambda path: overwrite(path, b""),
+    "halved": lambda path: overwrite(path, path.read_bytes()[: path.stat().st_size // 2]),
+    "zeros-appended": lambda path: overwrite(path, path.read_bytes() + bytes(100)),
+    "garbage": lambda path: overwrite(path, b"\x9e\x03garbage" * (1 + path.stat().st_size // 9)),
     "bits-flipped": flip,
     "folder": make_folder,
 }

@@ -10,6 +10,7 @@ import pytest
 from memx.config import Config
 from memx.index.index import Index, IndexPlace
 from memx.index.vectors import Vectors
+from tests.support.damage import overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +48,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def damage(folder: Path, kind: str, change: Callable[[bytes], bytes]) -> None:
     """Change the one file of this kind."""
     (path,) = folder.rglob(f"{kind}-1")
-    path.write_bytes(change(path.read_bytes()))
+    overwrite(path, change(path.read_bytes()))
 
 
 @pytest.mark.parametrize("change", DAMAGES.values(), ids=DAMAGES)

@@ -16,6 +16,7 @@ from memx.index import building, freshness, manifest
 from memx.index import index as index_module
 from memx.index.index import Index, IndexPlace
 from memx.store.lock import Lock
+from tests.support.damage import overwrite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,8 +136,9 @@ def test_damaged_cache_is_rebuilt(store: IndexedStore, damage: str) -> None:
     lexical = os.path.join(folder, "lexical")
 
     def spoil(path: str) -> None:
-        with open(path, "r+b") as file:
-            file.truncate(max(os.path.getsize(path) // 2, 1))
+        with open(path, "rb") as file:
+            data = file.read()
+        overwrite(path, data[: max(len(data) // 2, 1)])
 
     if damage == "current":
         (store.cache / "CURRENT").write_bytes(b"\xff../../etc\n")
@@ -160,11 +162,10 @@ def test_damaged_cache_is_rebuilt(store: IndexedStore, damage: str) -> None:
         for name in os.listdir(lexical):
             if name.endswith(".store"):
                 path = os.path.join(lexical, name)
-                with open(path, "r+b") as file:
-                    file.seek(10)
-                    byte = file.read(1)[0]
-                    file.seek(10)
-                    file.write(bytes([byte ^ 0xFF]))
+                with open(path, "rb") as file:
+                    data = bytearray(file.read())
+                data[10] ^= 0xFF
+                overwrite(path, bytes(data))
     index = store.index()
     try:
         found = store.find("alpha", index)

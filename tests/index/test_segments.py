@@ -18,6 +18,7 @@ from memx.index.lexical import LexicalIndex
 from memx.index.packed import pack
 from memx.index.segments import Segments
 from memx.model import Bullet, StoredBullet
+from tests.support.damage import overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -139,8 +140,7 @@ def test_damaged_bits_are_noticed(tmp_path: Path, damage: bytes | None) -> None:
     (path,) = (tmp_path / "index").glob("*.del")
     data = bytearray(path.read_bytes())
     data[6] ^= 1
-    path.unlink()  # the open index has mapped it
-    path.write_bytes(bytes(data) if damage is None else damage)
+    overwrite(path, bytes(data) if damage is None else damage)
     with pytest.raises(IndexUnavailableError):
         index.change((), [(name, 4)])
 
